@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 	switch role := childtest.Role(); role {
 	case "churn":
 		err = churn(os.Args[1])
+	case "steps":
+		err = addSome(os.Args[1])
 	case "overflow":
 		err = overflow(os.Args[1])
 	default:
@@ -257,6 +259,73 @@ func TestKilledProcessesLeaveWholeBlobs(t *testing.T) {
 			}
 		}
 	}
+}
+
+// someBlobs are added one after the other; the last replaces the first.
+var someBlobs = []string{strings.Repeat("first ", 20_000), "second", strings.Repeat("first ", 20_000)}
+
+// addSome adds blobs, notes each that was acknowledged, and removes the second.
+func addSome(dir string) error {
+	s, err := blobs.Open(filepath.Join(dir, "blobs"), nil)
+	if err != nil {
+		return err
+	}
+	acknowledged, err := os.Create(filepath.Join(dir, "acknowledged"))
+	if err != nil {
+		return err
+	}
+	for _, text := range someBlobs {
+		b, err := s.Add(context.Background(), strings.NewReader(text), 1<<20)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(acknowledged, b.Digest); err != nil {
+			return err
+		}
+		b.Release()
+	}
+	first := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(someBlobs[0])))
+	_, err = s.Keep(func() map[string]bool { return map[string]bool{first: true} })
+	return err
+}
+
+// A process is killed before each of its changes of a file: what it has acknowledged is there, and whole, and so is all else.
+func TestKilledAtEachStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts a process for each step")
+	}
+	first := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(someBlobs[0])))
+	prepare := func() string { return t.TempDir() }
+	kills := childtest.KillAtEachStep(t, "steps", 1, prepare, func(dir, step string) {
+		s := open(t, filepath.Join(dir, "blobs"))
+		acknowledged, err := os.ReadFile(filepath.Join(dir, "acknowledged"))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		all, err := os.ReadDir(filepath.Join(dir, "blobs", "sha256"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range all {
+			if _, err := s.Open("sha256:" + file.Name()); err != nil {
+				t.Errorf("%s: %v", step, err)
+			}
+		}
+		if left, err := os.ReadDir(filepath.Join(dir, "blobs", "ingest")); err != nil || len(left) != 0 {
+			t.Errorf("%s: left are %v, %v", step, left, err)
+		}
+		if _, err := s.Open(first); err != nil && strings.Contains(string(acknowledged), first) {
+			t.Errorf("%s: %v", step, err)
+		}
+		if want := strings.Count(string(acknowledged), "\n"); want == 2 && len(all) != 2 {
+			t.Errorf("%s: two were acknowledged, %d are there", step, len(all))
+		}
+		add(t, s, "another").Release() // it can go on
+	})
+	if kills < 10 {
+		t.Errorf("%d children were killed", kills)
+	}
+	t.Logf("%d children were killed", kills)
 }
 
 // overflow adds a blob where files cannot grow; then there is room again.

@@ -86,8 +86,16 @@ func entriesOf(c *tenant.Change, before, after *tenant.Snapshot) (entries []ledg
 		}
 		add(of.Tenant, verb("adminkey", was == nil, is == nil, "create", "revoke"), id, adminKeyState(was), adminKeyState(is))
 	}
+	sealedAnew := 0
 	for _, id := range changed(before.Secrets, after.Secrets) { // nothing of their values
+		if was, is := before.Secrets[id], after.Secrets[id]; was != nil && is != nil && was.Changed.Equal(is.Changed) {
+			sealedAnew++ // with the value that it had
+			continue
+		}
 		add(id.Tenant, verb("secret", before.Secrets[id] == nil, after.Secrets[id] == nil, "create", "remove"), id.String(), nil, nil)
+	}
+	if sealedAnew > 0 {
+		add("", "secret.rotate-key", "", nil, fmt.Sprintf("%d secrets sealed by the new key", sealedAnew))
 	}
 	for _, id := range changed(before.Problems, after.Problems) {
 		if text, isStale := after.Problems[id]; isStale {

@@ -143,8 +143,15 @@ auth: {anonymous: [all]}
 			t.Errorf("the client sees the secret: %s", text)
 		}
 	}
+	if _, err := local.SetSecret(t.Context(), "acme", "another", "value-of-another"); err != nil {
+		t.Fatal(err)
+	}
+	before := len(ledgerOf(t, dir))
 	if _, err := local.RotateSecretKey(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	if lines := ledgerOf(t, dir)[before:]; len(lines) != 1 || lines[0].Action != "secret.rotate-key" || lines[0].After != "2 secrets sealed by the new key" || !strings.HasPrefix(lines[0].Actor, "uid ") {
+		t.Errorf("a rotation leaves %+v", lines)
 	}
 	if text := read(); !strings.HasPrefix(text, "200") || got.Load() != "Bearer "+second {
 		t.Errorf("after a new key: got %s", text)

@@ -23,8 +23,9 @@ import (
 // Credential is the credential of systemd that has the keys of secrets, if the settings name no file.
 const Credential = "wasmres-secrets.key"
 
-// sealedAtOnce bounds how many secrets one change seals anew.
-const sealedAtOnce = 200
+// sealedAtOnce bounds the sealed bytes of secrets that one change seals anew. So a change, which is one entry of the ledger, has all
+// secrets of most servers.
+const sealedAtOnce = 4 << 20
 
 // A Store has the secrets. It is safe for concurrent use.
 type Store interface {
@@ -167,7 +168,11 @@ func (r *Keeper) sealAnew(ctx context.Context, keys *seal.Keys, actor string) (i
 		return cmp.Or(strings.Compare(a.Tenant, b.Tenant), strings.Compare(a.Name, b.Name))
 	})
 	c := tenant.Change{Base: now.Generation, Actor: actor}
-	for _, s := range old[:min(len(old), sealedAtOnce)] {
+	size := 0
+	for _, s := range old {
+		if size += len(s.Sealed); size > sealedAtOnce && len(c.SetSecrets) > 0 {
+			break
+		}
 		value, err := keys.Open(s.Sealed, purpose(s.Tenant, s.Name)...)
 		if err != nil {
 			return 0, fmt.Errorf("%w: seal the secret %s of the tenant %s anew: %w: set or remove it first", tenant.ErrInvalid, s.Name, s.Tenant, err)

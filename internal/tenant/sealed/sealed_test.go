@@ -3,6 +3,7 @@ package sealed_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,11 +12,24 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/childtest"
 	"github.com/wasmres/wasmres/internal/seal"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/sealed"
 	"github.com/wasmres/wasmres/internal/tenant/store"
 )
+
+var everyStep = flag.Int("every", 4, "a process is killed at each so many of its steps")
+
+func TestMain(m *testing.M) {
+	if childtest.Role() != "rotate" {
+		os.Exit(m.Run())
+	}
+	if err := rotate(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
 
 // A server has a store and a key file, and may be killed.
 type server struct {
@@ -163,81 +177,169 @@ func TestACredential(t *testing.T) {
 	}
 }
 
-// killed is a store that fails after some changes, as a server that is killed does: nothing after that happens.
-type killed struct {
+// some are the secrets that a rotation seals anew: as many bytes as two changes have.
+func some() (all []*tenant.Secret) {
+	for i := range 300 {
+		all = append(all, &tenant.Secret{Tenant: fmt.Sprintf("t%d", i%7), Name: fmt.Sprintf("n%d", i), Changed: time.Unix(1, 0).UTC()})
+	}
+	return all
+}
+
+// valueOf returns the value of one of them.
+func valueOf(s *tenant.Secret, size int) string { return s.Name + strings.Repeat("x", size) }
+
+// fill stores some secrets, each with so many bytes, and returns the keys that seal them.
+func (s *server) fill(t *testing.T, size int) *seal.Keys {
+	t.Helper()
+	var c tenant.Change
+	c.Owner = tenant.OwnerAPI
+	for i := range 7 {
+		c.SetTenants = append(c.SetTenants, &tenant.Tenant{ID: fmt.Sprintf("t%d", i), Owner: tenant.OwnerAPI})
+	}
+	if _, err := s.Apply(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	old, err := seal.Read(s.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := some()
+	for _, one := range all {
+		if one.Sealed, err = old.Seal([]byte(valueOf(one, size)), "wasmres secret", one.Tenant, one.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.Apply(t.Context(), tenant.Change{SetSecrets: all}); err != nil {
+		t.Fatal(err)
+	}
+	return old
+}
+
+// checkRotation opens a server, ends a rotation that was interrupted, and checks all secrets before and after.
+func (s *server) checkRotation(t *testing.T, old *seal.Keys, size int) {
+	t.Helper()
+	s.open(t)
+	check := func() {
+		t.Helper()
+		for _, one := range some() {
+			s.check(t, one.Tenant, one.Name, valueOf(one, size))
+		}
+	}
+	check()
+	if _, _, err := s.RotateSecretKey(t.Context(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	s.reopen(t)
+	check()
+	now, err := seal.Read(s.file)
+	if err != nil || now.Len() != 1 {
+		t.Errorf("the file has %v, %v", now, err)
+	}
+	for _, one := range s.Snapshot().Secrets {
+		if _, err := old.Open(one.Sealed, "wasmres secret", one.Tenant, one.Name); err == nil {
+			t.Fatal("the old key opens a secret")
+		}
+		if !one.Changed.Equal(time.Unix(1, 0)) {
+			t.Fatal("a rotation is a change of the secret")
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// counted is a store that counts changes, and fails after some.
+type counted struct {
 	*store.Store
 	left int
 }
 
-func (k *killed) Apply(ctx context.Context, c tenant.Change) (uint64, error) {
+func (k *counted) Apply(ctx context.Context, c tenant.Change) (uint64, error) {
 	if k.left--; k.left < 0 {
-		return 0, errors.New("killed")
+		return 0, errors.New("enough")
 	}
 	return k.Store.Apply(ctx, c)
 }
 
-// A server that is killed at any step of a rotation opens all secrets afterwards, and ends the rotation when it is asked again.
-func TestARotationThatIsKilled(t *testing.T) {
-	for steps := range 5 {
-		s := begin(t)
-		var c tenant.Change
-		c.Owner = tenant.OwnerAPI
-		for i := range 7 { // tenants with more secrets than one change seals
-			c.SetTenants = append(c.SetTenants, &tenant.Tenant{ID: fmt.Sprintf("t%d", i), Owner: tenant.OwnerAPI})
-		}
-		if _, err := s.Apply(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
-		old, err := seal.Read(s.file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var all []*tenant.Secret
-		for i := range 7 * 70 {
-			id, name := fmt.Sprintf("t%d", i%7), fmt.Sprintf("n%d", i)
-			text, err := old.Seal([]byte(name), "wasmres secret", id, name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, &tenant.Secret{Tenant: id, Name: name, Sealed: text, Changed: time.Unix(1, 0).UTC()})
-		}
-		if _, err := s.Apply(t.Context(), tenant.Change{SetSecrets: all}); err != nil {
-			t.Fatal(err)
-		}
-		dying, err := sealed.Open(s.file, &killed{s.Store, steps}, time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _, err = dying.RotateSecretKey(t.Context(), "test")
-		if isKilled := steps < 3; isKilled != (err != nil) {
-			t.Fatalf("after %d steps: %v", steps, err)
-		}
-		s.reopen(t)
-		checkAll := func() {
-			t.Helper()
-			for _, one := range all {
-				s.check(t, one.Tenant, one.Name, one.Name)
-			}
-		}
-		checkAll()
-		if _, _, err := s.RotateSecretKey(t.Context(), "test"); err != nil {
-			t.Fatal(err)
-		}
-		s.reopen(t)
-		checkAll()
-		now, err := seal.Read(s.file)
-		if err != nil || now.Len() != 1 {
-			t.Errorf("the file has %v, %v", now, err)
-		}
-		for _, one := range s.Snapshot().Secrets {
-			if _, err := old.Open(one.Sealed, "wasmres secret", one.Tenant, one.Name); err == nil {
-				t.Fatal("the old key opens a secret")
-			}
-			if !one.Changed.Equal(time.Unix(1, 0)) {
-				t.Fatal("a rotation is a change of the secret")
-			}
-		}
+// Secrets of more bytes than one change may have are sealed anew by two, and a rotation that ends between them is not lost.
+func TestARotationOfTwoChanges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it seals megabytes")
 	}
+	const size = 16_000
+	s := begin(t)
+	old := s.fill(t, size)
+	k, err := sealed.Open(s.file, &counted{s.Store, 1}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if count, _, err := k.RotateSecretKey(t.Context(), "test"); err == nil || count == 0 || count == len(some()) {
+		t.Fatalf("got %d, %v", count, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.checkRotation(t, old, size)
+}
+
+// rotate replaces the key of a server in a folder.
+func rotate(dir string) error {
+	s, err := store.Open(context.Background(), store.Config{Dir: dir})
+	if err != nil {
+		return err
+	}
+	k, err := sealed.Open(filepath.Join(dir, "secrets.key"), s, time.Now)
+	if err == nil {
+		_, _, err = k.RotateSecretKey(context.Background(), "test")
+	}
+	return errors.Join(err, s.Close())
+}
+
+// A server that is killed before any of its changes of a file opens all secrets afterwards, by the old key or the new one, and ends the
+// rotation when it is asked again.
+func TestARotationThatIsKilled(t *testing.T) {
+	s := begin(t)
+	old := s.fill(t, 10)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	every := *everyStep
+	if testing.Short() {
+		every = 24
+	}
+	states := map[int]int{} // how many children left so many keys
+	prepare := func() string {
+		dir := filepath.Join(t.TempDir(), "data")
+		if err := os.CopyFS(dir, os.DirFS(s.dir)); err != nil {
+			t.Fatal(err)
+		}
+		err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return errors.Join(err, os.Chmod(name, 0o700))
+			}
+			return os.Chmod(name, 0o600)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	kills := childtest.KillAtEachStep(t, "rotate", every, prepare, func(dir, step string) {
+		keys, err := seal.Read(filepath.Join(dir, "secrets.key"))
+		if err != nil {
+			t.Fatalf("%s: %v", step, err)
+		}
+		states[keys.Len()]++
+		next := &server{dir: dir, file: filepath.Join(dir, "secrets.key")}
+		next.checkRotation(t, old, 10)
+		if t.Failed() {
+			t.Fatalf("killed at %s", step)
+		}
+	})
+	if states[1] == 0 || states[2] == 0 {
+		t.Errorf("of %d children, %v left so many keys", kills, states)
+	}
+	t.Logf("%d children were killed: %v", kills, states)
 }
 
 // Secrets are set and opened while the key is replaced, and none is lost.
