@@ -15,7 +15,8 @@ type backing struct {
 	fd    int // the sealed file that memories map; -1 with Copy, when bytes are on the heap
 }
 
-func newBacking(memory []byte, method Method, reserve *Reserve) (*backing, error) {
+// newBacking copies memory. All bytes outside of the parts are zero; nil parts are all of memory.
+func newBacking(memory []byte, parts []extent, method Method, reserve *Reserve) (*backing, error) {
 	if method == Copy || len(memory) == 0 {
 		return &backing{bytes: bytes.Clone(memory), fd: -1}, nil
 	}
@@ -23,7 +24,10 @@ func newBacking(memory []byte, method Method, reserve *Reserve) (*backing, error
 	if err != nil {
 		return nil, fmt.Errorf("memfd: %w", err)
 	}
-	view, err := fill(fd, memory)
+	if parts == nil {
+		parts = []extent{{0, uint64(len(memory))}}
+	}
+	view, err := fill(fd, memory, parts)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("memfd: %w", err), unix.Close(fd))
 	}
@@ -40,14 +44,16 @@ func memfd() (fd int, err error) {
 	return fd, err
 }
 
-// fill writes memory to the file, seals it and maps it for reading. The view is private since kernels before 6.7
+// fill writes the parts of memory to the file, seals it and maps it for reading. The view is private since kernels before 6.7
 // refuse shared ones of a file sealed against writing; for one that is only read it is the same.
-func fill(fd int, memory []byte) (view []byte, err error) {
+func fill(fd int, memory []byte, parts []extent) (view []byte, err error) {
 	if err := unix.Ftruncate(fd, int64(len(memory))); err != nil {
 		return nil, err
 	}
-	if err := writeSparse(fd, memory); err != nil {
-		return nil, err
+	for _, p := range parts {
+		if err := writeSparse(fd, memory[:p.end], int(p.start)); err != nil {
+			return nil, err
+		}
 	}
 	if err := Seal(uintptr(fd)); err != nil {
 		return nil, err
@@ -55,12 +61,13 @@ func fill(fd int, memory []byte) (view []byte, err error) {
 	return unix.Mmap(fd, 0, len(memory), unix.PROT_READ, unix.MAP_PRIVATE)
 }
 
-// writeSparse writes the runs of pages that are not zero. The others stay holes, which cost nothing until they are touched.
-func writeSparse(fd int, memory []byte) error {
+// writeSparse writes the runs of pages that are not zero, from an offset on. The others stay holes, which cost nothing until
+// they are touched.
+func writeSparse(fd int, memory []byte, from int) error {
 	page := os.Getpagesize()
 	zero := make([]byte, page)
 	isZero := func(at int) bool { return bytes.Equal(memory[at:at+page], zero) }
-	for at := 0; at < len(memory); at += page {
+	for at := from; at < len(memory); at += page {
 		if isZero(at) {
 			continue
 		}

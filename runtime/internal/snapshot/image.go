@@ -65,11 +65,29 @@ func New(memory []byte, cfg Config) (*Image, error) {
 	if err = errors.Join(err, cfg.check(memory)); err != nil {
 		return nil, fmt.Errorf("image: %w", err)
 	}
-	return newImage(memory, cfg, method)
+	return newImage(memory, nil, cfg, method)
 }
 
-func newImage(memory []byte, cfg Config, method Method) (*Image, error) {
-	m, err := newBacking(memory, method, cfg.Reserve)
+// NewOf is New for the bytes of a memory. Of a blank one it does not read pages that the guest has not touched: reading
+// makes the kernel map each.
+func NewOf(m *Memory, cfg Config) (*Image, error) {
+	method, err := choose(cfg.Method)
+	memory := m.Bytes()
+	if err = errors.Join(err, cfg.check(memory)); err != nil {
+		return nil, fmt.Errorf("image: %w", err)
+	}
+	if m.image != nil || m.mapping == nil {
+		return newImage(memory, nil, cfg, method)
+	}
+	return newImage(memory, m.mapping.touched(m.size), cfg, method)
+}
+
+// An extent is the bytes of a memory from start up to end.
+type extent struct{ start, end uint64 }
+
+// newImage makes an image of memory. All bytes outside of the parts are zero; nil parts are all of memory.
+func newImage(memory []byte, parts []extent, cfg Config, method Method) (*Image, error) {
+	m, err := newBacking(memory, parts, method, cfg.Reserve)
 	if err != nil {
 		return nil, fmt.Errorf("image: %w", err)
 	}

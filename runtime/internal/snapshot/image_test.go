@@ -102,7 +102,10 @@ func TestABlankMemoryBecomesAnImage(t *testing.T) {
 	if err := blank.Reset(func() error { return nil }); err == nil {
 		t.Error("a memory without image was reset")
 	}
-	image := newImage(t, blank.Bytes(), snapshot.Config{Limit: limit})
+	image, err := snapshot.NewOf(blank, snapshot.Config{Limit: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
 	blank.Free()
 	release(t, blank)
 	m := newMemory(t, image)
@@ -113,6 +116,55 @@ func TestABlankMemoryBecomesAnImage(t *testing.T) {
 	checkEqual(t, m.Bytes(), noise(2*mib))
 	if _, err := snapshot.Blank(1); err == nil {
 		t.Error("a limit of 1 byte was accepted")
+	}
+}
+
+// The image of a blank memory has what was written, however scattered that is, and zeros elsewhere.
+func TestTheImageOfABlankMemoryIsWhatWasWritten(t *testing.T) {
+	const length = 2 * mib
+	scattered := make([]byte, length) // in more runs than one question to the kernel answers
+	for at := kernelPage; at < length; at += 2 * kernelPage {
+		scattered[at] = 1
+	}
+	last := make([]byte, length)
+	last[length-1] = 1
+	for name, want := range map[string][]byte{"nothing": make([]byte, length), "scattered": scattered, "holes": holes(length), "the last byte": last, "all": noise(length)} {
+		t.Run(name, func(t *testing.T) {
+			blank, err := snapshot.Blank(2 * length)
+			if err != nil {
+				t.Fatal(err)
+			}
+			view := blank.Reallocate(length)
+			for at := 0; at < length; at += 5 * kernelPage {
+				_ = view[at] // reading maps the kernel's page of zeros
+			}
+			for at, b := range want {
+				if b != 0 {
+					view[at] = b
+				}
+			}
+			image, err := snapshot.NewOf(blank, snapshot.Config{Limit: 2 * length})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := image.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			release(t, blank)
+			m := newMemory(t, image)
+			defer release(t, m)
+			checkEqual(t, m.Bytes(), want)
+			again, err := snapshot.NewOf(m, snapshot.Config{Limit: 2 * length}) // of one that has an image
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer again.Close()
+			other := newMemory(t, again)
+			defer release(t, other)
+			checkEqual(t, other.Bytes(), want)
+		})
 	}
 }
 

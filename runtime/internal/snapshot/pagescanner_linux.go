@@ -74,12 +74,30 @@ func (f *pageScanner) scan(r *restorer) error {
 	if len(r.mem) == 0 {
 		return nil
 	}
+	for at, end := uint64(0), uint64(len(r.mem)); at < end; at = r.next(at) {
+		found, walked, err := f.find(r.mem, at)
+		if err != nil {
+			return err
+		}
+		for _, one := range found {
+			// After the image, reading alone maps the kernel's page of zeros. Within the image, a page of zeros is one that
+			// the kernel has merged after the guest wrote zeros.
+			r.run(one.start, one.end, one.categories&pageIsPFNZero != 0)
+		}
+		at = walked
+	}
+	return nil
+}
+
+// find returns private pages of mem from an offset on, as offsets in mem, and how far it has looked. They are valid until the
+// next find.
+func (f *pageScanner) find(mem []byte, at uint64) (found []region, walked uint64, err error) {
 	fd, err := pagemapFile()
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	base := uint64(uintptr(unsafe.Pointer(&r.mem[0])))
-	for at, end := uint64(0), uint64(len(r.mem)); at < end; at = r.next(at) {
+	base, end := uint64(uintptr(unsafe.Pointer(&mem[0]))), uint64(len(mem))
+	for {
 		f.arg = scanArg{
 			size: uint64(unsafe.Sizeof(f.arg)), start: base + at, end: base + end,
 			vec: uint64(uintptr(unsafe.Pointer(&f.regions[0]))), vecLen: uint64(len(f.regions)),
@@ -90,20 +108,40 @@ func (f *pageScanner) scan(r *restorer) error {
 			continue
 		}
 		if errno != 0 {
-			return fmt.Errorf("scan pagemap: %w", errno)
+			return nil, 0, fmt.Errorf("scan pagemap: %w", errno)
 		}
-		for _, found := range f.regions[:n] {
-			// After the image, reading alone maps the kernel's page of zeros. Within the image, a page of zeros is one that
-			// the kernel has merged after the guest wrote zeros.
-			r.run(found.start-base, found.end-base, found.categories&pageIsPFNZero != 0)
+		found = f.regions[:n]
+		break
+	}
+	for i := range found {
+		found[i].start -= base
+		found[i].end -= base
+	}
+	if walked = f.arg.walkEnd - base; walked <= at || walked > end {
+		return nil, 0, fmt.Errorf("scan pagemap: stopped at byte %d, begun at %d of %d", int64(walked), at, end)
+	}
+	return found, walked, nil
+}
+
+// touched returns where the first size bytes of a mapping without a file may be other than zero; nil when that is not known.
+func (s *mapping) touched(size uint64) []extent {
+	if len(s.scanner.regions) == 0 || size == 0 {
+		return nil
+	}
+	parts := []extent{}
+	for at := uint64(0); at < size; {
+		found, walked, err := s.scanner.find(s.mem[:size], at)
+		if err != nil {
+			return nil
 		}
-		walked := f.arg.walkEnd - base
-		if walked <= at || walked > end {
-			return fmt.Errorf("scan pagemap: stopped at byte %d, begun at %d of %d", int64(walked), at, end)
+		for _, one := range found {
+			if one.categories&pageIsPFNZero == 0 {
+				parts = append(parts, extent{one.start, one.end})
+			}
 		}
 		at = walked
 	}
-	return nil
+	return parts
 }
 
 // quick is how many bytes the kernel scans in a few microseconds. So short a system call is not announced to Go's

@@ -68,7 +68,7 @@ func try(method Method) (err error) {
 	for at := probePage; at < probeLength; at += 2 * probePage {
 		copy(original[at:], bytes.Repeat([]byte{byte(at/probePage) | 1}, probePage))
 	}
-	image, err := newImage(original[:probeLength], Config{Limit: probeLimit}, method)
+	image, err := newImage(original[:probeLength], nil, Config{Limit: probeLimit}, method)
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,6 @@ type restorer struct {
 	inImage, inTail uint64 // bytes of private pages found
 }
 
-// An extent is the bytes of a memory from start up to end.
-type extent struct{ start, end uint64 }
-
 // extents has the private pages, as many as its capacity allows.
 type extents struct {
 	list     []extent

@@ -12,7 +12,7 @@ import (
 // A backing has the bytes of an image. No code changes them.
 type backing struct{ bytes []byte }
 
-func newBacking(memory []byte, method Method, _ *Reserve) (*backing, error) {
+func newBacking(memory []byte, _ []extent, method Method, _ *Reserve) (*backing, error) {
 	if method != Copy {
 		return nil, fmt.Errorf("%v on %s: %w", method, goruntime.GOOS, errors.ErrUnsupported)
 	}
@@ -62,6 +62,8 @@ func (s *mapping) slice(size uint64) []byte {
 func (*mapping) restore(Method, []byte, uint64) (inImage, inTail uint64, err error) {
 	return 0, 0, errors.ErrUnsupported
 }
+
+func (*mapping) touched(uint64) []extent { return nil }
 
 func (*mapping) restoreTracked([]byte) bool { return false }
 
