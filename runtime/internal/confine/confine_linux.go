@@ -2,6 +2,14 @@ package confine
 
 import "fmt"
 
+// Prepare does what Enter and Seal need and no profile says, so that these take less time. It opens a file of /proc, and the
+// programs that the process runs gain no privileges from now on; it restricts nothing else. An error comes again from Enter.
+func Prepare() {
+	prepareThreads()
+	_, _ = landlockABI()
+	prepareCalls()
+}
+
 // Enter is the first stage; call it before the process reads foreign data. Afterwards the process can use the files of
 // the profile, open descriptors, memory, in which it can make code, and threads. It can start no process, open no
 // socket, and signal no process. It can still look up the metadata of any path.

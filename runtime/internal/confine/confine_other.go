@@ -7,6 +7,9 @@ import (
 	"fmt"
 )
 
+// Prepare does nothing.
+func Prepare() {}
+
 // Enter fails: only Linux is supported.
 func Enter(Profile) (Layers, error) { return nil, fmt.Errorf("confine: %w", errors.ErrUnsupported) }
 

@@ -3,6 +3,7 @@ package confine
 import (
 	"fmt"
 	"os"
+	"sync"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
@@ -81,7 +82,7 @@ func restrict(grants []grant) error {
 	switch {
 	case err != nil:
 	case abi < abiThreads:
-		err = restrictThreads(abi, grants)
+		err = restrictBelow(abi, grants)
 	default:
 		err = restrictProcess(grants)
 	}
@@ -91,13 +92,55 @@ func restrict(grants []grant) error {
 	return nil
 }
 
-// restrictProcess restricts by the library, which needs Go or the kernel to reach all threads.
+// restrictProcess restricts by the library, where the kernel reaches all threads.
 func restrictProcess(grants []grant) error {
 	rules := make([]landlock.Rule, len(grants))
 	for i, g := range grants {
 		rules[i] = landlock.PathAccess(g.access, g.path)
 	}
 	return landlock.V11.BestEffort().Restrict(rules...)
+}
+
+// restrictBelow restricts by the means of an ABI that confines one thread at a time.
+func restrictBelow(abi int, grants []grant) error {
+	ruleset, err := newRuleset(configs()[abi-1], grants)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(ruleset)
+	return restrictThreads(ruleset)
+}
+
+// configs returns the restrictions of each version below abiThreads.
+func configs() []landlock.Config {
+	return []landlock.Config{landlock.V1, landlock.V2, landlock.V3, landlock.V4, landlock.V5, landlock.V6, landlock.V7}
+}
+
+// newRuleset returns the descriptor of a ruleset.
+func newRuleset(cfg landlock.Config, grants []grant) (int, error) {
+	ruleset, err := ll.LandlockCreateRuleset(&ll.RulesetAttr{
+		HandledAccessFS: uint64(cfg.HandledAccessFS), HandledAccessNet: uint64(cfg.HandledAccessNet), Scoped: uint64(cfg.Scoped),
+	}, 0)
+	if err != nil {
+		return -1, fmt.Errorf("create ruleset: %w", err)
+	}
+	for _, g := range grants {
+		if err := g.addTo(ruleset, cfg.HandledAccessFS); err != nil {
+			_ = unix.Close(ruleset)
+			return -1, fmt.Errorf("grant %s: %w", g.path, err)
+		}
+	}
+	return ruleset, nil
+}
+
+// addTo adds the grant to a ruleset, as far as its version supports the access.
+func (g grant) addTo(ruleset int, handled landlock.AccessFSSet) error {
+	fd, err := unix.Open(g.path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return ll.LandlockAddPathBeneathRule(ruleset, &ll.PathBeneathAttr{AllowedAccess: uint64(g.access & handled), ParentFd: fd}, 0)
 }
 
 func probeLandlock() Layer {
@@ -110,7 +153,7 @@ func probeLandlock() Layer {
 
 // landlockABI returns the version in force, as the library counts: version 6 has signal scopes, which only work with
 // the correction of errata bit 1.
-func landlockABI() (int, error) {
+var landlockABI = sync.OnceValues(func() (int, error) {
 	abi, err := ll.LandlockGetABIVersion()
 	switch err {
 	case nil:
@@ -125,4 +168,4 @@ func landlockABI() (int, error) {
 		abi = 5
 	}
 	return min(abi, abiKnown), nil
-}
+})

@@ -39,11 +39,8 @@ func start(ctx context.Context, g *guests, module *os.File) (_ *worker, err erro
 		return nil, err
 	}
 	w.guests = g
-	if !contended {
-		w.endStarting()
-	}
 	stop := context.AfterFunc(ctx, w.process.Kill)
-	err = w.handshake(ctx, module)
+	err = w.handshake(ctx, module, contended)
 	stop()
 	if err != nil {
 		err = w.startError(ctx, err)
@@ -107,14 +104,18 @@ func closeAll(conns []*protocol.Conn) error {
 	return errors.Join(errs...)
 }
 
-// handshake sends the start request with the module, and waits until the guests have started.
-func (w *worker) handshake(ctx context.Context, module *os.File) error {
+// handshake sends the start request with the module, and waits until the guests have started. Unless others are called
+// meanwhile, the worker starts with all processors; it begins before they are given to it, which takes a while.
+func (w *worker) handshake(ctx context.Context, module *os.File, contended bool) error {
 	text, err := json.Marshal(w.startRequest())
 	if err != nil {
 		return err
 	}
 	if err := w.control.SendFiles(protocol.StartMessage(text), module); err != nil {
 		return err
+	}
+	if !contended {
+		w.endStarting()
 	}
 	w.ready, err = w.links.Start(ctx, link.Module{Host: w.guests.host, Quota: &w.guests.quota})
 	return err

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/tetratelabs/wazero"
+
+	"github.com/wasmres/wasmres/runtime/internal/engine"
 )
 
 // probe has a memory of 1 to 3 pages, and exports grow, size and touch, which stores a byte at an address.
@@ -15,6 +17,17 @@ import (
 var probe []byte
 
 const probePage = 64 << 10
+
+// Warm uses the engine once, so that the first module of this process is ready earlier: the kernel maps the code of the
+// engine, and the tables that it makes at its first use are there. It leaves no other trace.
+func Warm() {
+	_ = selfTest() // Test reports what fails
+	ctx := context.Background()
+	rt := wazero.NewRuntimeWithConfig(ctx, runtimeConfig())
+	defer rt.Close(ctx)
+	nothing := engine.HostFunc{Module: "warm", Name: "nothing", Call: func(context.Context, engine.Memory, any, []uint64) {}}
+	_ = defineHostModule(ctx, rt, nothing.Module, []engine.HostFunc{nothing})
+}
 
 // selfTest tests that wazero takes the memory of an allocator, also when it is smaller than before, and checks the guest
 // against its size. Version 1.12.0 does so, but does not document it.

@@ -40,9 +40,6 @@ type child struct {
 // needs, and before the guest runs to no more than serving.
 func (c *child) load(first *connection, file *os.File) (err error) {
 	goruntime.GOMAXPROCS(c.request.Processors) // the process may have started on fewer
-	if !c.hasCode() {
-		return errNoCode()
-	}
 	m, err := readModule(file)
 	if err != nil {
 		return err

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/wasmres/wasmres/runtime/internal/confine"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/process"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
@@ -64,16 +66,21 @@ func work(hooks Hooks) error {
 }
 
 // prepare does what each start needs and no request says, while a standby worker waits for one: the first use of a type by
-// package json, and of the metrics of Go, takes a hundred times as long as the next.
+// package json, of the metrics of Go, and of the engine takes many times as long as the next. For a worker that has not
+// stood by it would only delay the start.
 func prepare() {
 	_ = json.Unmarshal([]byte(`{"Limits":{}}`), &protocol.StartRequest{})
 	_, _ = json.Marshal(protocol.ReadyMessage{})
 	memoryOfGo()
+	confine.Prepare()
+	wazero.Warm()
 }
 
 // start waits for the start request, which may take long, and carries it out.
 func (c *child) start(first *connection) error {
-	prepare()
+	if !c.control.Waiting() {
+		prepare()
+	}
 	kind, text, err := c.control.Next()
 	if err != nil {
 		return err

@@ -32,6 +32,10 @@ func (c *Conn) Next() (Kind, []byte, error) {
 // none.
 func (c *Conn) HasBuffered() bool { return c.at < len(c.in) }
 
+// Waiting reports whether the next read returns at once: the other end has sent something, or has closed. It may be called
+// while no other goroutine reads.
+func (c *Conn) Waiting() bool { return c.HasBuffered() || c.sock.waiting() }
+
 // Number returns the number of the message read last.
 func (c *Conn) Number() uint64 { return c.read }
 

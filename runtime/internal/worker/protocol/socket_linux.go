@@ -110,6 +110,16 @@ func (s *socket) read(p []byte) (int, error) {
 	}
 }
 
+// waiting reports whether read returns at once.
+func (s *socket) waiting() bool {
+	if !s.enter() {
+		return true
+	}
+	defer s.leave()
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}}, 0)
+	return err == nil && n > 0
+}
+
 // receive is recvmsg(2). That of x/sys allocates, and read(2) does not report descriptors.
 func (s *socket) receive(p []byte) (int, error) {
 	s.buffer.Base = unsafe.SliceData(p)

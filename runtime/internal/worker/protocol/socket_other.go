@@ -19,6 +19,8 @@ func (*socket) open(f *os.File, _ int) error {
 
 func (*socket) read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
+func (*socket) waiting() bool { return true }
+
 func (*socket) write([]byte) error { return errors.ErrUnsupported }
 
 func (*socket) writeFiles([]byte, []*os.File) (int, error) { return 0, errors.ErrUnsupported }
