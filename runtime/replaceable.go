@@ -60,6 +60,9 @@ func (r *Replaceable) Replace(next Replacement) error {
 // provider, if there was one when the server was made.
 func (r *Replaceable) Source() resource.Source { return replaceableSource{r.source, r} }
 
+// Subscriptions returns how many subscriptions follow the present provider.
+func (r *Replaceable) Subscriptions() int { return r.source.Subscriptions() }
+
 // Close ends subscriptions, waits for all calls, and closes all providers it was given. It is idempotent.
 func (r *Replaceable) Close() error { return r.source.Close() }
 

@@ -10,20 +10,32 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/wasmres/wasmres/internal/admin/admintest"
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
-// The scripts get hello.wasm, and again.wasm with the same code and another digest.
+// What operators do with versions. All that the commands say to a server is held against the description of the API.
+//
+// The scripts get hello.wasm, and again.wasm with the same code and another digest. x:o is "fine" in fine.wasm, "next" in
+// next.wasm, and crashes crash.wasm.
 func TestDeploy(t *testing.T) {
-	hello := guesttest.Binary(t, "hello")
-	again := append(bytes.Clone(hello), 0, 6, 5, 'a', 'g', 'a', 'i', 'n')
+	hello, fine := guesttest.Binary(t, "hello"), readFile(t, "../../testdata/wasm/faults.wasm")
+	modules := map[string][]byte{
+		"hello": hello, "again": append(bytes.Clone(hello), 0, 6, 5, 'a', 'g', 'a', 'i', 'n'),
+		"fine": fine, "next": bytes.Replace(fine, []byte("fine"), []byte("next"), 1),
+		"crash": bytes.Replace(fine, []byte("\x41\xe1\x00"), []byte("\x41\xef\x00"), 1), // 'o' traps, and not 'a'
+	}
 	testscript.Run(t, testscript.Params{
-		Files: []string{"testdata/deploy.txtar"},
+		Files: []string{"testdata/deploy.txtar", "testdata/canary.txtar"},
 		Setup: func(e *testscript.Env) error {
-			if err := os.WriteFile(filepath.Join(e.WorkDir, "hello.wasm"), hello, 0o600); err != nil {
-				return err
+			e.Setenv("WASMRES_SOCKET", admintest.Validate(t, filepath.Join(e.WorkDir, "files/data/admin.sock")))
+			e.Setenv("WASMRES_CACHE_DIR", guesttest.CacheDir(t))
+			for name, module := range modules {
+				if err := os.WriteFile(filepath.Join(e.WorkDir, name+".wasm"), module, 0o600); err != nil {
+					return err
+				}
 			}
-			return os.WriteFile(filepath.Join(e.WorkDir, "again.wasm"), again, 0o600)
+			return nil
 		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	})

@@ -256,6 +256,11 @@ func (c *Client) Reload(ctx context.Context) (r Report, err error) {
 
 // do sends a request with a body, unless it is nil, and reads the answer, which is JSON unless it is a *[]byte.
 func (c *Client) do(ctx context.Context, method, path string, body, answer any) error {
+	return c.doIf(ctx, method, path, "", body, answer)
+}
+
+// doIf is do for a write of an object that must have a tag, unless that is empty.
+func (c *Client) doIf(ctx context.Context, method, path, tag string, body, answer any) error {
 	text, contentType := []byte(nil), ""
 	switch b := body.(type) {
 	case nil:
@@ -268,7 +273,21 @@ func (c *Client) do(ctx context.Context, method, path string, body, answer any) 
 		}
 		contentType = jsonType
 	}
-	return c.send(ctx, method, path, http.Header{}, contentType, bytes.NewReader(text), answer)
+	return c.send(ctx, method, path, ifMatch(tag), contentType, bytes.NewReader(text), answer)
+}
+
+// A tagged is an answer with its ETag, which a later write may require.
+type tagged struct {
+	answer any
+	tag    *string
+}
+
+// ifMatch has a write fail unless its object has a tag still; an empty one has it never fail.
+func ifMatch(tag string) http.Header {
+	if tag == "" {
+		return http.Header{}
+	}
+	return http.Header{"If-Match": {tag}}
 }
 
 // file is a body as a file has it.
@@ -312,9 +331,12 @@ func (c *Client) send(ctx context.Context, method, path string, header http.Head
 	case answer == nil:
 		return nil
 	}
-	if text, ok := answer.(*[]byte); ok { // no JSON
-		*text = read
+	switch to := answer.(type) {
+	case *[]byte: // no JSON
+		*to = read
 		return nil
+	case tagged:
+		*to.tag, answer = response.Header.Get("ETag"), to.answer
 	}
 	if err := json.Unmarshal(read, answer); err != nil {
 		return fmt.Errorf("the answer of %s is not as expected: %w: is it a server of another version?", c.at, err)

@@ -42,6 +42,10 @@ type Versions interface {
 	Promote(ctx context.Context, id tenant.ProviderID, number int, actor string, mayChange func(*tenant.Route) error) error
 	Rollback(ctx context.Context, id tenant.ProviderID, actor string, mayChange func(*tenant.Route) error) error
 	SetRoute(ctx context.Context, id tenant.ProviderID, active, canary, share int, actor string, mayChange func(*tenant.Route) error) error
+	// Trial returns what the server knows of a provider's canary; nil if it has none.
+	Trial(id tenant.ProviderID) *Trial
+	// Watchers returns how many subscriptions the clients of a tenant have.
+	Watchers(tenantID string) int
 }
 
 // A Version is a version of a deployed provider.
@@ -53,7 +57,8 @@ type Version struct {
 	Reason    string              `json:"reason,omitempty"` // of the states refused, rejected and failed
 	Route     string              `json:"route,omitempty"`  // active, canary or previous; empty for none
 	Digest    string              `json:"digest"`
-	Size      int64               `json:"size"` // bytes
+	Size      int64               `json:"size"`                // bytes
+	CompileMs int64               `json:"compileMs,omitempty"` // it took to compile; zero before, and for code that was compiled before
 	Reference string              `json:"ref,omitempty"`
 	Asks      []string            `json:"asks"` // what it may do once it is approved, in words
 	More      []string            `json:"more"` // of that, what the active version may not
@@ -64,16 +69,44 @@ type Version struct {
 	Decider   string              `json:"decider,omitempty"`
 	Manifest  json.RawMessage     `json:"manifest,omitempty"`
 	Report    json.RawMessage     `json:"report,omitempty"` // of the trial
+
+	Tag string `json:"-"` // of what Client has read, for a write that requires it
 }
 
 // A Route says which versions serve.
 type Route struct {
-	Active   int        `json:"active"`             // 0 for none
-	Previous int        `json:"previous,omitempty"` // to which a rollback returns
-	Canary   int        `json:"canary,omitempty"`
-	Share    int        `json:"share,omitempty"` // of the clients that the canary serves, in percent
-	Changed  *time.Time `json:"changed,omitempty"`
-	Changer  string     `json:"changer,omitempty"`
+	Active   int `json:"active"`             // 0 for none
+	Previous int `json:"previous,omitempty"` // to which a rollback returns
+	Canary   int `json:"canary,omitempty"`
+	Share    int `json:"share,omitempty"` // of the clients that the canary serves, in percent
+	// PromoteAfter is how many seconds the canary serves before it is promoted without an operator; 0 is never.
+	PromoteAfter int64 `json:"promoteAfter,omitempty"`
+
+	Changed *time.Time `json:"changed,omitempty"`
+	Changer string     `json:"changer,omitempty"`
+	// Watchers is how many subscriptions the clients of the tenant have, which follow its routes.
+	Watchers int `json:"watchers,omitempty"`
+	// Trial is that of the canary; in the answer to a change that ended it, what it was until then.
+	Trial *Trial `json:"trial,omitempty"`
+
+	Tag string `json:"-"` // as that of Version
+}
+
+// A Trial compares a canary with the active version, since the server has given it clients.
+type Trial struct {
+	Version int        `json:"version"`
+	Began   *time.Time `json:"began,omitempty"` // nil while no client has asked for the tenant
+	Active  Counts     `json:"active"`
+	Canary  Counts     `json:"canary"`
+	Problem string     `json:"problem,omitempty"` // why it is not loaded, while the server tries again
+	Failed  string     `json:"failed,omitempty"`  // why the server has taken it back
+}
+
+// Counts are what was counted of a version.
+type Counts struct {
+	Calls     int   `json:"calls"`
+	Faults    int   `json:"faults"`    // calls that ended by a fault of the provider
+	P99Micros int64 `json:"p99Micros"` // that 99 of 100 reads did not exceed; zero for too few
 }
 
 // A NewVersion is a module by its reference, with what else a push says.
@@ -83,6 +116,8 @@ type NewVersion struct {
 	Next      string `json:"next,omitempty"`    // once it is approved: promote, canary or none; empty means promote
 	Share     int    `json:"share,omitempty"`   // of a canary
 	Approve   bool   `json:"approve,omitempty"` // whatever it asks for; the roles that approve may
+	// PromoteAfter is how many seconds a canary serves before it is promoted without an operator; 0 is never.
+	PromoteAfter int64 `json:"promoteAfter,omitempty"`
 }
 
 // A Rejection says why.
@@ -137,7 +172,8 @@ func (s *Server) versionOf(r *http.Request) (*tenant.Snapshot, *tenant.Version, 
 func versionShown(now *tenant.Snapshot, v *tenant.Version, whole bool) Version {
 	shown := Version{
 		Tenant: v.Tenant, Provider: v.Provider, Number: v.Number, State: v.State, Reason: v.Reason, Digest: v.Digest, Size: v.Size, Reference: v.Reference,
-		Asks: notNil(v.Policy.Lines()), Created: v.Created, Creator: v.Creator, Decider: v.Decider,
+		CompileMs: v.CompileTime.Milliseconds(),
+		Asks:      notNil(v.Policy.Lines()), Created: v.Created, Creator: v.Creator, Decider: v.Decider,
 	}
 	if !v.Decided.IsZero() {
 		shown.Decided = &v.Decided
@@ -176,7 +212,7 @@ func routeShown(r *tenant.Route) Route {
 	if r == nil {
 		return Route{}
 	}
-	return Route{Active: r.Active, Previous: r.Previous, Canary: r.Canary, Share: r.Share, Changed: &r.Changed, Changer: r.Changer}
+	return Route{Active: r.Active, Previous: r.Previous, Canary: r.Canary, Share: r.Share, PromoteAfter: int64(r.PromoteAfter / time.Second), Changed: &r.Changed, Changer: r.Changer}
 }
 
 // tagOfRoute returns the tag of a route; that of none is not empty, so that the first change has a condition, too.
@@ -216,7 +252,28 @@ func (s *Server) showRoute(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{body: routeShown(now.Routes[id]), tag: tagOfRoute(now.Routes[id])}, nil
+	return s.routeAnswer(now, id, s.cfg.Versions.Trial(id)), nil
+}
+
+// routeAnswer is a route with what the server knows of it.
+func (s *Server) routeAnswer(now *tenant.Snapshot, id tenant.ProviderID, t *Trial) answer {
+	shown := routeShown(now.Routes[id])
+	shown.Watchers, shown.Trial = s.cfg.Versions.Watchers(id.Tenant), t
+	return answer{body: shown, tag: tagOfRoute(now.Routes[id])}
+}
+
+// changeRoute changes a route, and answers it with the trial that this has ended.
+func (s *Server) changeRoute(id tenant.ProviderID, do func() error) (answer, error) {
+	before := s.cfg.Versions.Trial(id)
+	if err := do(); err != nil {
+		return answer{}, err
+	}
+	now := s.cfg.Host.Snapshot()
+	t := s.cfg.Versions.Trial(id)
+	if r := now.Routes[id]; before != nil && r != nil && r.Canary == 0 {
+		t = before
+	}
+	return s.routeAnswer(now, id, t), nil
 }
 
 // pushVersion takes a module, or a reference to one.
@@ -262,6 +319,11 @@ func newVersionOf(q url.Values) (v NewVersion, err error) {
 			return v, invalid("share %s: it is a number of percent", clip(given))
 		}
 	}
+	if given := q.Get("promoteAfter"); given != "" {
+		if v.PromoteAfter, err = strconv.ParseInt(given, 10, 64); err != nil {
+			return v, invalid("promoteAfter %s: it is a number of seconds", clip(given))
+		}
+	}
 	switch given := q.Get("approve"); given {
 	case "", "false":
 	case "true":
@@ -277,6 +339,10 @@ func (s *Server) complete(p *Push, asked *NewVersion, c caller) error {
 	if asked.Share < 0 || asked.Share > 100 || asked.Share != 0 && asked.Next != "canary" {
 		return invalid("share %d: it is from 0 to 100 percent, and of a canary", asked.Share)
 	}
+	if most := int64(tenant.MaxPromoteAfter / time.Second); asked.PromoteAfter < 0 || asked.PromoteAfter > most || asked.PromoteAfter != 0 && asked.Next != "canary" {
+		return invalid("promoteAfter %d: it is from 0 to %d seconds, and of a canary", asked.PromoteAfter, most)
+	}
+	p.Next.PromoteAfter = time.Duration(asked.PromoteAfter) * time.Second
 	switch asked.Next {
 	case "", "promote":
 		p.Next.Promote = true
@@ -347,10 +413,9 @@ func (s *Server) promoteVersion(r *http.Request) (answer, error) {
 	if asked.Version < 1 {
 		return answer{}, invalid("version %d: it is the number of one", asked.Version)
 	}
-	if err := s.cfg.Versions.Promote(r.Context(), id, asked.Version, actorOf(r.Context()), mayChange(r)); err != nil {
-		return answer{}, err
-	}
-	return s.showRoute(r)
+	return s.changeRoute(id, func() error {
+		return s.cfg.Versions.Promote(r.Context(), id, asked.Version, actorOf(r.Context()), mayChange(r))
+	})
 }
 
 func (s *Server) rollbackVersion(r *http.Request) (answer, error) {
@@ -358,10 +423,9 @@ func (s *Server) rollbackVersion(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if err := s.cfg.Versions.Rollback(r.Context(), id, actorOf(r.Context()), mayChange(r)); err != nil {
-		return answer{}, err
-	}
-	return s.showRoute(r)
+	return s.changeRoute(id, func() error {
+		return s.cfg.Versions.Rollback(r.Context(), id, actorOf(r.Context()), mayChange(r))
+	})
 }
 
 func (s *Server) putRoute(r *http.Request) (answer, error) {
@@ -373,9 +437,7 @@ func (s *Server) putRoute(r *http.Request) (answer, error) {
 	if err := decode(r, &asked); err != nil {
 		return answer{}, err
 	}
-	err = s.cfg.Versions.SetRoute(r.Context(), id, asked.Active, asked.Canary, asked.Share, actorOf(r.Context()), mayChange(r))
-	if err != nil {
-		return answer{}, err
-	}
-	return s.showRoute(r)
+	return s.changeRoute(id, func() error {
+		return s.cfg.Versions.SetRoute(r.Context(), id, asked.Active, asked.Canary, asked.Share, actorOf(r.Context()), mayChange(r))
+	})
 }

@@ -165,28 +165,28 @@ func (v *visit) decide(do func(api *admin.Client, number int) error, notice stri
 
 func approveVersion(v *visit) error {
 	return v.decide(func(api *admin.Client, number int) error {
-		_, err := api.ApproveVersion(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), number)
+		_, err := api.ApproveVersion(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), number, "")
 		return err
 	}, "approved")
 }
 
 func rejectVersion(v *visit) error {
 	return v.decide(func(api *admin.Client, number int) error {
-		_, err := api.RejectVersion(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), number, v.r.PostForm.Get("reason"))
+		_, err := api.RejectVersion(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), number, v.r.PostForm.Get("reason"), "")
 		return err
 	}, "rejected")
 }
 
 func promoteVersion(v *visit) error {
 	return v.decide(func(api *admin.Client, number int) error {
-		_, err := api.Promote(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), number)
+		_, err := api.Promote(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), number, "")
 		return err
 	}, "promoted")
 }
 
 func rollBack(v *visit) error {
 	return v.decide(func(api *admin.Client, _ int) error {
-		_, err := api.Rollback(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"))
+		_, err := api.Rollback(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), "")
 		return err
 	}, "rolled-back")
 }

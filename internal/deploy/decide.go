@@ -57,7 +57,7 @@ func (d *Deployer) Rollback(ctx context.Context, id tenant.ProviderID, actor str
 	return d.route(ctx, id, actor, mayChange, func(_ *tenant.Snapshot, r *tenant.Route) error {
 		switch {
 		case r.Canary != 0:
-			r.Canary, r.Share = 0, 0
+			endCanary(r)
 		case r.Previous == 0:
 			return fmt.Errorf("%w: %s has no version to return to", ErrState, id)
 		default:
@@ -73,7 +73,7 @@ func (d *Deployer) SetRoute(ctx context.Context, id tenant.ProviderID, active, c
 		if active != r.Active {
 			r.Previous = r.Active
 		}
-		r.Active, r.Canary, r.Share = active, canary, share
+		r.Active, r.Canary, r.Share, r.PromoteAfter = active, canary, share, 0
 		return nil
 	})
 }

@@ -128,7 +128,7 @@ func TestAPushedVersionServes(t *testing.T) {
 		t.Errorf("got %+v", v)
 	}
 	v := f.settled(1)
-	if v.State != tenant.StateApproved || v.Decider != "policy of the provider" || !strings.Contains(v.Manifest, "hello://about") ||
+	if v.State != tenant.StateApproved || v.Decider != "nothing to approve: it asks for nothing" || !strings.Contains(v.Manifest, "hello://about") ||
 		!strings.Contains(v.Report, `"errors":0`) || !strings.HasPrefix(v.Metered, "sha256:") {
 		t.Errorf("got %+v", v)
 	}

@@ -81,6 +81,8 @@ func checkActive(at *place, p *policy.Policy) error {
 // approvedBy says by what a policy was approved in advance; empty if it was not.
 func approvedBy(at *place, p *policy.Policy) string {
 	switch {
+	case p.Empty():
+		return "nothing to approve: it asks for nothing"
 	case !isClosed(p):
 		return ""
 	case policy.Covers(&at.provider.Policy, p):

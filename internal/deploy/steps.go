@@ -185,14 +185,16 @@ func (d *Deployer) compile(ctx context.Context, at *place, v *tenant.Version) (f
 	}
 	defer b.Release()
 	p, err := d.cfg.Runtime.Prepare(b.File, optionsOf(at, v))
+	began := time.Now()
 	if err == nil {
 		err = p.Compile(ctx)
 	}
+	took := time.Since(began)
 	if err != nil {
 		return nil, refuseIf("the module does not compile", err)
 	}
 	return func(next *tenant.Version) error {
-		next.State = tenant.StateCompiled
+		next.State, next.CompileTime = tenant.StateCompiled, took
 		return nil
 	}, nil
 }
@@ -253,7 +255,7 @@ func routesFor(s *tenant.Snapshot, v *tenant.Version, actor string, now time.Tim
 	case !v.Next.Promote && !v.Next.Canary, r.Active == v.Number:
 		return nil
 	case v.Next.Canary && r.Active != 0:
-		r.Canary, r.Share = v.Number, v.Next.Share
+		r.Canary, r.Share, r.PromoteAfter = v.Number, v.Next.Share, v.Next.PromoteAfter
 	default:
 		promote(&r, v.Number)
 	}
@@ -267,8 +269,11 @@ func promote(r *tenant.Route, number int) {
 		r.Previous = r.Active
 	}
 	r.Active = number
-	r.Canary, r.Share = 0, 0
+	endCanary(r)
 }
+
+// endCanary has no version on trial.
+func endCanary(r *tenant.Route) { r.Canary, r.Share, r.PromoteAfter = 0, 0, 0 }
 
 // textOf is JSON for the store; a shorter one that says so if it would be too long.
 func textOf(v any) string {

@@ -115,6 +115,20 @@ type Rollout struct {
 	Problem string
 }
 
+// Subscriptions returns how many subscriptions the clients of a tenant have, all of which follow its routes.
+func (h *Host) Subscriptions(tenantID string) int {
+	r := h.routes.Load().byID[tenantID]
+	if r == nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open == nil {
+		return 0
+	}
+	return r.open.source.Subscriptions()
+}
+
 // Rollout returns the state of a provider's version on trial; false if it has none.
 func (h *Host) Rollout(id tenant.ProviderID) (Rollout, bool) {
 	r := h.routes.Load().byID[id.Tenant]

@@ -76,7 +76,7 @@ func withoutCanary(s *tenant.Snapshot, id tenant.ProviderID, version int, reason
 		return c, false
 	}
 	next, failed := *route, *v
-	next.Canary, next.Share, next.Changed, next.Changer = 0, 0, now, rolloutActor
+	next.Canary, next.Share, next.PromoteAfter, next.Changed, next.Changer = 0, 0, 0, now, rolloutActor
 	failed.State, failed.Reason = tenant.StateFailed, strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "")
 	return tenant.Change{Actor: rolloutActor, SetRoutes: []*tenant.Route{&next}, SetVersions: []*tenant.Version{&failed}}, true
 }

@@ -8,11 +8,16 @@ import (
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/blobs"
 	"github.com/wasmres/wasmres/internal/deploy"
+	"github.com/wasmres/wasmres/internal/host"
+	"github.com/wasmres/wasmres/internal/rollout"
 	"github.com/wasmres/wasmres/internal/tenant"
 )
 
 // versions are those of a node, for operators.
-type versions struct{ *deploy.Deployer }
+type versions struct {
+	*deploy.Deployer
+	host *host.Host
+}
 
 var _ admin.Versions = versions{}
 
@@ -45,6 +50,28 @@ func (v versions) Rollback(ctx context.Context, id tenant.ProviderID, actor stri
 // SetRoute implements [admin.Versions].
 func (v versions) SetRoute(ctx context.Context, id tenant.ProviderID, active, canary, share int, actor string, mayChange func(*tenant.Route) error) error {
 	return versionProblem(v.Deployer.SetRoute(ctx, id, active, canary, share, actor, mayChange))
+}
+
+// Watchers implements [admin.Versions].
+func (v versions) Watchers(tenantID string) int { return v.host.Subscriptions(tenantID) }
+
+// Trial implements [admin.Versions].
+func (v versions) Trial(id tenant.ProviderID) *admin.Trial {
+	state, ok := v.host.Rollout(id)
+	if !ok {
+		return nil
+	}
+	t := &admin.Trial{
+		Version: state.Version, Active: countsOf(state.Active), Canary: countsOf(state.Canary), Problem: state.Problem, Failed: state.Failed,
+	}
+	if !state.Began.IsZero() {
+		t.Began = &state.Began
+	}
+	return t
+}
+
+func countsOf(c rollout.Counts) admin.Counts {
+	return admin.Counts{Calls: int(c.Calls), Faults: int(c.Faults), P99Micros: c.P99.Microseconds()}
 }
 
 // versionProblem returns the error of a Deployer as the API says it.

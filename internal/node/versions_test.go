@@ -61,18 +61,18 @@ func TestVersionsByTheAPI(t *testing.T) {
 	if v.State != tenant.StateWaiting || len(v.More) != 1 || len(v.Less) != 0 {
 		t.Errorf("got %+v", v)
 	}
-	_, err = api.Promote(t.Context(), "acme", "notes", 2)
+	_, err = api.Promote(t.Context(), "acme", "notes", 2, "")
 	code("promote what waits", err, admin.CodeState)
-	if v, err = api.RejectVersion(t.Context(), "acme", "notes", 2, "no"); err != nil || v.State != tenant.StateRejected || v.Reason != "no" {
+	if v, err = api.RejectVersion(t.Context(), "acme", "notes", 2, "no", ""); err != nil || v.State != tenant.StateRejected || v.Reason != "no" {
 		t.Errorf("got %+v, %v", v, err)
 	}
-	_, err = api.ApproveVersion(t.Context(), "acme", "notes", 2)
+	_, err = api.ApproveVersion(t.Context(), "acme", "notes", 2, "")
 	code("approve what was rejected", err, admin.CodeState)
 	_, err = api.PushVersion(t.Context(), "acme", "notes", asks, bytes.NewReader(hello))
 	code("push what was rejected", err, admin.CodeState)
 	_, err = api.Version(t.Context(), "acme", "notes", 9)
 	code("an unknown version", err, admin.CodeNoVersion)
-	_, err = api.Rollback(t.Context(), "acme", "notes")
+	_, err = api.Rollback(t.Context(), "acme", "notes", "")
 	code("nothing to return to", err, admin.CodeState)
 	_, err = api.PushVersion(t.Context(), "acme", "fixed", admin.NewVersion{}, bytes.NewReader(hello))
 	code("a provider of a file", err, admin.CodeOwned)
@@ -82,6 +82,25 @@ func TestVersionsByTheAPI(t *testing.T) {
 	code("a reference without registries", err, admin.CodeInvalid)
 	_, err = api.PushVersion(t.Context(), "acme", "notes", admin.NewVersion{Next: "promote"}, bytes.NewReader(make([]byte, 64<<20+1)))
 	code("too large", err, admin.CodeTooLarge)
+
+	// Two deployers have seen one route.
+	route, err := api.Route(t.Context(), "acme", "notes")
+	if err != nil || route.Active != 1 || route.Tag == "" {
+		t.Fatalf("got %+v, %v", route, err)
+	}
+	if v = pushed(admin.NewVersion{Next: "canary", Share: 0}, append(bytes.Clone(hello), 0, 2, 1, 'x')); v.Route != "canary" {
+		t.Fatalf("got %+v", v)
+	}
+	_, err = api.Promote(t.Context(), "acme", "notes", v.Number, route.Tag)
+	code("promote in a route that another deployer has changed", err, admin.CodeConflict)
+	_, err = api.Rollback(t.Context(), "acme", "notes", route.Tag)
+	code("roll back a route that another deployer has changed", err, admin.CodeConflict)
+	if route, err = api.Route(t.Context(), "acme", "notes"); err != nil || route.Trial == nil || route.Trial.Version != v.Number {
+		t.Fatalf("got %+v, %v", route, err)
+	}
+	if route, err = api.Promote(t.Context(), "acme", "notes", v.Number, route.Tag); err != nil || route.Active != v.Number || route.Trial == nil {
+		t.Errorf("got %+v, %v", route, err)
+	}
 
 	// Two callers have seen one route.
 	_, header := askRoute(t, socket, http.MethodGet, "", "")

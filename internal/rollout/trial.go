@@ -9,11 +9,13 @@ import (
 	"github.com/wasmres/wasmres/internal/telemetry"
 )
 
+// MinCalls is how many calls of a canary say whether it is good or bad.
+const MinCalls = 50
+
 const (
 	windows    = 6
 	windowTime = 10 * time.Second
 
-	minCalls  = 50                   // of a canary, before it can fail
 	maxPoints = 5                    // by which its rate of faults may exceed that of the active version, in percent
 	maxFactor = 3                    // by which its 99th percentile may exceed that of the active version
 	minSlow   = 5 * time.Millisecond // a shorter 99th percentile is never too long
@@ -140,14 +142,14 @@ func compare(p *pair) (reason string, failed bool) {
 
 // Judge says whether a canary must go back, and why, by what was counted of it and of the active version.
 func Judge(active, canary Counts) (reason string, failed bool) {
-	if canary.Calls < minCalls {
+	if canary.Calls < MinCalls {
 		return "", false
 	}
 	if bad, usual := canary.rate(), active.rate(); bad-usual >= maxPoints {
 		return fmt.Sprintf("%d of %d calls ended by a fault of the provider (%.1f %%), and %d of %d of the active version (%.1f %%)",
 			canary.Faults, canary.Calls, bad, active.Faults, active.Calls, usual), true
 	}
-	if canary.Reads >= minCalls && active.Reads >= minCalls && canary.P99 > max(maxFactor*active.P99, minSlow) {
+	if canary.Reads >= MinCalls && active.Reads >= MinCalls && canary.P99 > max(maxFactor*active.P99, minSlow) {
 		return fmt.Sprintf("99 of 100 reads took up to %v, and up to %v with the active version", canary.P99, active.P99), true
 	}
 	return "", false

@@ -18,6 +18,8 @@ type Version struct {
 	Reference string // in a registry, from which the module came; empty if the bytes were pushed
 	Metered   string // digest of the code that runs, which other modules may share; empty before it was compiled
 
+	CompileTime time.Duration `json:",omitempty"` // zero before it was compiled; next to nothing for code that was compiled before
+
 	// Policy is what the version may do once it is approved: what its deployer asked for, or, unless HasPolicy, what its
 	// manifest requests.
 	Policy    policy.Policy
@@ -44,6 +46,8 @@ type Version struct {
 const (
 	MaxVersions    = 64       // of a provider
 	MaxVersionText = 64 << 10 // bytes
+
+	MaxPromoteAfter = 30 * 24 * time.Hour
 )
 
 // Next is what the server does with a version once it is approved. The zero value leaves the route as it is.
@@ -51,6 +55,8 @@ type Next struct {
 	Promote bool // it becomes the active version
 	Canary  bool // it becomes the canary, with Share; where no version is active, the active one
 	Share   int  // in percent, from 0 to 100
+
+	PromoteAfter time.Duration `json:",omitempty"` // of a canary: that of its route
 }
 
 // A VersionState is how far a version has come. Those up to StateTried are left by the server alone, which goes on from
@@ -74,12 +80,16 @@ const (
 type Route struct {
 	Tenant, Provider string
 
-	Active   int       // number of the version that serves; 0 for none yet
-	Previous int       // number of the one before it, to which a rollback returns; 0 for none
-	Canary   int       // number of the version that serves a share of the clients; 0 for none
-	Share    int       // of the clients that the canary serves, in percent, from 0 to 100; others by header alone
-	Changed  time.Time // when it was last changed
-	Changer  string    // who changed it
+	Active   int // number of the version that serves; 0 for none yet
+	Previous int // number of the one before it, to which a rollback returns; 0 for none
+	Canary   int // number of the version that serves a share of the clients; 0 for none
+	Share    int // of the clients that the canary serves, in percent, from 0 to 100; others by header alone
+
+	// PromoteAfter is how long the canary serves before it becomes the active version by itself; 0 leaves that to an operator.
+	PromoteAfter time.Duration `json:",omitempty"`
+
+	Changed time.Time // when it was last changed
+	Changer string    // who changed it
 }
 
 // A ProviderID names a provider of a tenant.

@@ -38,6 +38,7 @@ func Validate(t *testing.T, server string) (socket string) {
 		Rewrite:       func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", "wasmres" },
 		Transport:     Transport(t, to),
 		FlushInterval: -1,
+		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // the client sees no server
 	}}
 	served := make(chan struct{})
 	go func() {

@@ -53,7 +53,7 @@ func BenchmarkHostingRollback(b *testing.B) {
 			}
 			time.Sleep(50 * time.Millisecond)
 			command := time.Now()
-			if _, err := s.admin.Rollback(b.Context(), "acme", "p"); err != nil {
+			if _, err := s.admin.Rollback(b.Context(), "acme", "p", ""); err != nil {
 				b.Fatal(err)
 			}
 			answered = append(answered, time.Since(command))
@@ -65,7 +65,7 @@ func BenchmarkHostingRollback(b *testing.B) {
 				longest = max(longest, t.Sub(command))
 			}
 			begun = append(begun, longest)
-			if _, err := s.admin.Promote(b.Context(), "acme", "p", 2); err != nil {
+			if _, err := s.admin.Promote(b.Context(), "acme", "p", 2, ""); err != nil {
 				b.Fatal(err)
 			}
 		}

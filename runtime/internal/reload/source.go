@@ -93,6 +93,13 @@ func (s *Source) Replace(next Generation) error {
 	return nil
 }
 
+// Subscriptions returns how many subscriptions there are, whichever generation reports to them.
+func (s *Source) Subscriptions() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.subscriptions)
+}
+
 // setLocked makes g, which may be nil, the current generation, and returns the earlier one.
 func (s *Source) setLocked(g *generation) (old *generation) {
 	old = s.current

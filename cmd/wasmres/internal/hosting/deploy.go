@@ -27,12 +27,16 @@ file of the tenant without the key module.
    wasmres deploy acme/notes notes.wasm --wait
    wasmres deploy acme/notes notes.wasm --canary 10%
 
-With --wait, the exit status is 1 if the version is refused, or taken back.`,
+With --wait, the command ends when the version serves all clients, when it waits for an operator, or when
+it is refused. With --canary it goes on until the canary is promoted, or taken back. The exit status is 1
+if the version is refused or taken back, or if --timeout passes.`,
 		Flags: serverFlags(
 			&cli.StringFlag{Name: "canary", Usage: "serve this `SHARE` of the clients, as 10%, and leave the others where they are"},
+			&cli.DurationFlag{Name: "promote-after", Usage: "promote the canary by itself when it has served for this `TIME`, with 50 calls or more, and was not taken back"},
 			&cli.StringFlag{Name: "policy", Usage: "let the version do what this policy `FILE` says (default: what its manifest requests)"},
 			&cli.BoolFlag{Name: "approve", Usage: "approve it now, whatever it asks for"},
-			&cli.BoolFlag{Name: "wait", Usage: "wait until the version serves, waits for an operator, or is refused"},
+			&cli.BoolFlag{Name: "wait", Usage: "wait until the version serves all clients, waits for an operator, or is refused or taken back"},
+			&cli.DurationFlag{Name: "timeout", Value: time.Hour, Usage: "with --wait, wait no longer than this `TIME`"},
 			cli.FormatFlag(cli.ReportFormats),
 		),
 		OnUsageError: cli.OnUsageError, Action: deploy,
@@ -45,7 +49,11 @@ func ApproveCommand() *cli.Command {
 		Name: "approve", Usage: "approve a version that waits", ArgsUsage: "TENANT/PROVIDER@VERSION",
 		Flags: serverFlags(cli.FormatFlag(cli.ReportFormats)), OnUsageError: cli.OnUsageError,
 		Action: onVersion(func(ctx context.Context, s *admin.Client, of versionName) (admin.Version, error) {
-			return s.ApproveVersion(ctx, of.tenant, of.provider, of.number)
+			v, err := s.Version(ctx, of.tenant, of.provider, of.number)
+			if err != nil {
+				return admin.Version{}, err
+			}
+			return s.ApproveVersion(ctx, of.tenant, of.provider, of.number, v.Tag)
 		}),
 	}
 }
@@ -58,34 +66,12 @@ func RejectCommand() *cli.Command {
 		OnUsageError: cli.OnUsageError,
 		Action: func(c *cli.Context) error {
 			return onVersion(func(ctx context.Context, s *admin.Client, of versionName) (admin.Version, error) {
-				return s.RejectVersion(ctx, of.tenant, of.provider, of.number, c.String("reason"))
+				v, err := s.Version(ctx, of.tenant, of.provider, of.number)
+				if err != nil {
+					return admin.Version{}, err
+				}
+				return s.RejectVersion(ctx, of.tenant, of.provider, of.number, c.String("reason"), v.Tag)
 			})(c)
-		},
-	}
-}
-
-// PromoteCommand returns the command promote.
-func PromoteCommand() *cli.Command {
-	return &cli.Command{
-		Name: "promote", Usage: "have a version serve all clients", ArgsUsage: "TENANT/PROVIDER@VERSION",
-		Flags: serverFlags(cli.FormatFlag(cli.ReportFormats)), OnUsageError: cli.OnUsageError,
-		Action: func(c *cli.Context) error {
-			return onRoute(c, true, func(ctx context.Context, s *admin.Client, of versionName) (admin.Route, error) {
-				return s.Promote(ctx, of.tenant, of.provider, of.number)
-			})
-		},
-	}
-}
-
-// RollbackCommand returns the command rollback.
-func RollbackCommand() *cli.Command {
-	return &cli.Command{
-		Name: "rollback", Usage: "end the canary of a provider, or return to the version before", ArgsUsage: "TENANT/PROVIDER",
-		Flags: serverFlags(cli.FormatFlag(cli.ReportFormats)), OnUsageError: cli.OnUsageError,
-		Action: func(c *cli.Context) error {
-			return onRoute(c, false, func(ctx context.Context, s *admin.Client, of versionName) (admin.Route, error) {
-				return s.Rollback(ctx, of.tenant, of.provider)
-			})
 		},
 	}
 }
@@ -103,7 +89,8 @@ func VersionCommand() *cli.Command {
 				Name: "show", Usage: "show a version with what it asks for", ArgsUsage: "TENANT/PROVIDER@VERSION",
 				Flags: serverFlags(cli.FormatFlag(cli.ReportFormats)), OnUsageError: cli.OnUsageError,
 				Action: onVersion(func(ctx context.Context, s *admin.Client, of versionName) (admin.Version, error) {
-					return s.Version(ctx, of.tenant, of.provider, of.number)
+					v, err := s.Version(ctx, of.tenant, of.provider, of.number)
+					return v, err
 				}),
 			},
 		},
@@ -119,51 +106,63 @@ func VersionCommand() *cli.Command {
 	return group
 }
 
+// A numbered says whether an argument has the number of a version after its provider.
+type numbered int
+
+const (
+	mustNotHaveNumber numbered = iota
+	mayHaveNumber
+	mustHaveNumber
+)
+
 // A versionName is what an argument names; number is 0 for a provider.
 type versionName struct {
 	tenant, provider string
 	number           int
 }
 
-// parseVersion parses TENANT/PROVIDER, or TENANT/PROVIDER@VERSION.
-func parseVersion(c *cli.Context, arg string, withNumber bool) (of versionName, err error) {
-	name, number, hasNumber := strings.Cut(arg, "@")
+// parseVersion parses TENANT/PROVIDER, or TENANT/PROVIDER@VERSION, as number says.
+func parseVersion(c *cli.Context, arg string, number numbered) (of versionName, err error) {
+	name, text, hasNumber := strings.Cut(arg, "@")
 	of.tenant, of.provider, _ = strings.Cut(name, "/")
 	if hasNumber {
-		of.number, err = strconv.Atoi(number)
+		of.number, err = strconv.Atoi(text)
 	}
 	switch {
 	case of.tenant == "" || of.provider == "" || strings.Contains(of.provider, "/"):
 		return of, cli.Usagef(c, "%q names no provider: write TENANT/PROVIDER, as acme/notes", arg)
-	case withNumber && (err != nil || of.number < 1):
+	case (hasNumber || number == mustHaveNumber) && number != mustNotHaveNumber && (err != nil || of.number < 1):
 		return of, cli.Usagef(c, "%q names no version: write TENANT/PROVIDER@VERSION, as acme/notes@7", arg)
-	case !withNumber && hasNumber:
+	case number == mustNotHaveNumber && hasNumber:
 		return of, cli.Usagef(c, "%q names a version: write %s", arg, name)
 	}
 	return of, nil
 }
 
 // formatAndVersion returns the format of the output, and what the only argument names.
-func formatAndVersion(c *cli.Context, withNumber bool) (format string, of versionName, err error) {
+func formatAndVersion(c *cli.Context, number numbered) (format string, of versionName, err error) {
 	if format, err = cli.OutputFormat(c); err != nil {
 		return "", of, err
 	}
 	name := "TENANT/PROVIDER"
-	if withNumber {
+	switch number {
+	case mayHaveNumber:
+		name += "[@VERSION]"
+	case mustHaveNumber:
 		name += "@VERSION"
 	}
 	args, err := cli.Arguments(c, name)
 	if err != nil {
 		return "", of, err
 	}
-	of, err = parseVersion(c, args[0], withNumber)
+	of, err = parseVersion(c, args[0], number)
 	return format, of, err
 }
 
 // onVersion is the action of a command that asks for, or changes, one version.
 func onVersion(do func(context.Context, *admin.Client, versionName) (admin.Version, error)) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		format, of, err := formatAndVersion(c, true)
+		format, of, err := formatAndVersion(c, mustHaveNumber)
 		if err != nil {
 			return err
 		}
@@ -177,31 +176,8 @@ func onVersion(do func(context.Context, *admin.Client, versionName) (admin.Versi
 	}
 }
 
-// onRoute is the action of a command that changes a route.
-func onRoute(c *cli.Context, withNumber bool, do func(context.Context, *admin.Client, versionName) (admin.Route, error)) error {
-	format, of, err := formatAndVersion(c, withNumber)
-	if err != nil {
-		return err
-	}
-	return ask(c, func(ctx context.Context, s *admin.Client) error {
-		r, err := do(ctx, s, of)
-		if err != nil {
-			return err
-		}
-		if format != cli.FormatTable {
-			return cli.PrintValue(c.App.Writer, format, r)
-		}
-		line := fmt.Sprintf("active    %d", r.Active)
-		if r.Previous > 0 {
-			line += fmt.Sprintf(" (was %d)", r.Previous)
-		}
-		_, err = fmt.Fprintln(c.App.Writer, line)
-		return err
-	})
-}
-
 func listVersions(c *cli.Context) error {
-	format, of, err := formatAndVersion(c, false)
+	format, of, err := formatAndVersion(c, mustNotHaveNumber)
 	if err != nil {
 		return err
 	}
@@ -229,7 +205,7 @@ func printVersion(c *cli.Context, format string, v *admin.Version) error {
 		return cli.PrintValue(c.App.Writer, format, v)
 	}
 	table := terminal.NewTable(c.App.Writer)
-	table.Row("version", fmt.Sprintf("%d  %s  %s", v.Number, v.Digest[:min(len(v.Digest), 19)]+"…", terminal.Size(uint64(v.Size))))
+	table.Row("version", fmt.Sprintf("%d  %s  %s%s", v.Number, v.Digest[:min(len(v.Digest), 19)]+"…", terminal.Size(uint64(v.Size)), workOn(v)))
 	isNew := map[string]bool{}
 	for _, line := range v.More {
 		isNew[line] = true
@@ -239,6 +215,9 @@ func printVersion(c *cli.Context, format string, v *admin.Version) error {
 			line += " (new)"
 		}
 		table.Row("asks", line)
+	}
+	for _, line := range reasonsOf(v) {
+		table.Row("because", line)
 	}
 	state := string(v.State)
 	switch {
@@ -263,7 +242,7 @@ func deploy(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	of, err := parseVersion(c, args[0], false)
+	of, err := parseVersion(c, args[0], mustNotHaveNumber)
 	if err != nil {
 		return err
 	}
@@ -285,7 +264,7 @@ func deploy(c *cli.Context) error {
 	return ask(c, func(ctx context.Context, s *admin.Client) error {
 		v, err := s.PushVersion(ctx, of.tenant, of.provider, asked, module)
 		if err == nil && c.Bool("wait") {
-			v, err = await(ctx, c, s, v)
+			return await(c, s, format, v, asked.Next == "canary")
 		}
 		if err != nil {
 			return err
@@ -293,12 +272,17 @@ func deploy(c *cli.Context) error {
 		if err := printVersion(c, format, &v); err != nil {
 			return err
 		}
-		switch v.State {
-		case tenant.StateRefused, tenant.StateRejected, tenant.StateFailed:
-			return fmt.Errorf("version %d is %s: %s", v.Number, v.State, v.Reason)
-		}
-		return nil
+		return failureOf(&v)
 	})
+}
+
+// failureOf returns the error of a version that never serves clients by itself.
+func failureOf(v *admin.Version) error {
+	switch v.State {
+	case tenant.StateRefused, tenant.StateRejected, tenant.StateFailed:
+		return fmt.Errorf("version %d is %s: %s", v.Number, v.State, v.Reason)
+	}
+	return nil
 }
 
 // newVersion is what the flags say of a version.
@@ -310,6 +294,15 @@ func newVersion(c *cli.Context) (n admin.NewVersion, err error) {
 			return n, cli.Usagef(c, "--canary %s: write a share of the clients from 0%% to 100%%, as 10%%", given)
 		}
 	}
+	if after := c.Duration("promote-after"); after != 0 {
+		if n.Next != "canary" || after < time.Second {
+			return n, cli.Usagef(c, "--promote-after %v: it is a second or more, and of a --canary", after)
+		}
+		n.PromoteAfter = int64(after / time.Second)
+	}
+	if c.Duration("timeout") <= 0 || c.IsSet("timeout") && !c.Bool("wait") {
+		return n, cli.Usagef(c, "--timeout %v: it is more than 0, and of --wait", c.Duration("timeout"))
+	}
 	if file := c.String("policy"); file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -318,34 +311,4 @@ func newVersion(c *cli.Context) (n admin.NewVersion, err error) {
 		n.Policy = string(text)
 	}
 	return n, nil
-}
-
-const (
-	firstLook = 20 * time.Millisecond
-	maxLook   = time.Second
-)
-
-// await waits until the server has done with a version what it can do alone, and prints each state on the way.
-func await(ctx context.Context, c *cli.Context, s *admin.Client, v admin.Version) (admin.Version, error) {
-	last := v.State
-	for wait := firstLook; ; wait = min(2*wait, maxLook) {
-		switch v.State {
-		case tenant.StatePushed, tenant.StateAdmitted, tenant.StateCompiled, tenant.StateTried:
-		default:
-			return v, nil
-		}
-		select {
-		case <-ctx.Done():
-			return v, ctx.Err()
-		case <-time.After(wait):
-		}
-		next, err := s.Version(ctx, v.Tenant, v.Provider, v.Number)
-		if err != nil {
-			return v, fmt.Errorf("wait for version %d: %w", v.Number, err)
-		}
-		if v = next; v.State != last {
-			last = v.State
-			fmt.Fprintf(c.App.ErrWriter, "%s %s/%s@%d\n", v.State, terminal.Cell(v.Tenant), terminal.Cell(v.Provider), v.Number)
-		}
-	}
 }
