@@ -20,54 +20,36 @@ import (
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
-// In each language the commands that "wasmres new" prints work, offline, and lead to a provider that answers as those
-// in the other languages do.
-func TestNewProjects(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds projects")
+// testNewProject asks the provider that the reader of a page about a language has made with "wasmres new" and built, in
+// its folder. The commands that "wasmres new" prints work, offline, and lead to a provider that answers as those in the
+// other languages do.
+func (r *reader) testNewProject(lang project.Language) {
+	r.t.Helper()
+	for command, printed := range r.printed {
+		if !strings.HasPrefix(command, "wasmres new ") {
+			continue
+		}
+		for _, step := range printedSteps(printed) {
+			if _, done := r.printed[step]; !done && !strings.Contains(newQuestions, step+"\n") {
+				r.t.Errorf("%s: nothing runs %q, a step that %q prints", r.page, step, command)
+			}
+		}
 	}
-	for _, lang := range project.Languages() {
-		t.Run(string(lang), func(t *testing.T) {
-			dir := t.TempDir()
-			said := shell(t, dir, "wasmres new --lang "+string(lang)+" notes")
-			folder := filepath.Join(dir, "notes")
-			steps := printedSteps(said)
-			if guesttest.NeedsNode(lang) {
-				installed := guesttest.NodeModules(t, lang)
-				if err := os.Symlink(installed, filepath.Join(folder, "node_modules")); err != nil {
-					t.Fatal(err)
-				}
-				steps = strings.Replace(steps, " && npm install\n", "\n", 1) // it would ask the registry
-			}
-			said = shell(t, dir, steps)
-			if want := regexp.MustCompile(`(?m)^ok +tests/notes.txtar  7 steps`); !want.MatchString(said) {
-				t.Errorf("the test says\n%s\nwant %s", said, want)
-			}
-			if !strings.HasSuffix(said, "\n"+aboutNotes) {
-				t.Errorf("the last step says\n%s\nwant it to end with\n%s", said, aboutNotes)
-			}
-			if want := regexp.MustCompile(`(?m)^fuel +[1-9][0-9,]* for notes://about, `); !want.MatchString(said) {
-				t.Errorf("the build says\n%s\nwant %s", said, want)
-			}
-			if diff := cmp.Diff(newSession, shell(t, folder, newQuestions)); diff != "" {
-				t.Errorf("want -, got +:\n%s", diff)
-			}
-			if own := nativeTest[lang]; own != "" {
-				shell(t, folder, own)
-			}
-			testPacked(t, folder)
-		})
+	said := r.printed["wasmres build"]
+	if want := regexp.MustCompile(`(?m)^fuel +[1-9][0-9,]* for notes://about, `); !want.MatchString(said) {
+		r.t.Errorf("%s: the build says\n%s\nwant %s", r.page, said, want)
 	}
+	if diff := cmp.Diff(newSession, shell(r.t, r.dir, newQuestions)); diff != "" {
+		r.t.Errorf("%s: want -, got +:\n%s", r.page, diff)
+	}
+	if lang == project.TypeScript {
+		shell(r.t, r.dir, "npm run check") // which the page leaves to editors
+	}
+	testPacked(r.t, r.dir)
 }
 
-// nativeTest is the command of a new project's README that tests without wasmres, where the language has one.
-var nativeTest = map[project.Language]string{
-	project.Go: "go test .", project.Rust: "cargo test", project.TypeScript: "npm test && npm run check",
-}
-
-const aboutNotes = "# notes\n\nNotes about what a provider is made of, at `notes://notes/{id}`.\n"
-
-const newQuestions = `wasmres check --strict notes.wasm
+const newQuestions = `wasmres read notes.wasm notes://about
+wasmres check --strict notes.wasm
 wasmres list --output-format json notes.wasm | tr -d ' \n'; echo
 wasmres templates --output-format json notes.wasm | tr -d ' \n'; echo
 wasmres read notes.wasm notes://notes/templates
@@ -78,7 +60,7 @@ wasmres read notes.wasm notes://other || echo $?
 wasmres inspect notes.wasm | grep ^manifest
 `
 
-const newSession = `no errors, no warnings; 4 resources listed, 1 template, 4 read
+const newSession = "# notes\n\nNotes about what a provider is made of, at `notes://notes/{id}`.\n" + `no errors, no warnings; 4 resources listed, 1 template, 4 read
 {"resources":[` +
 	`{"uri":"notes://about","name":"about","title":"About","description":"Whatthisprovideroffers.",` +
 	`"mimeType":"text/markdown"},` +
@@ -116,15 +98,14 @@ func TestBuildWithoutCompiler(t *testing.T) {
 	}
 }
 
-// printedSteps returns the commands, at most four, in the output of "wasmres new".
-func printedSteps(said string) string {
-	var steps strings.Builder
+// printedSteps returns the commands in the output of "wasmres new".
+func printedSteps(said string) (steps []string) {
 	for line := range strings.Lines(said) {
 		if step, ok := strings.CutPrefix(line, "   "); ok {
-			steps.WriteString(step)
+			steps = append(steps, strings.Split(strings.TrimSpace(step), " && ")...)
 		}
 	}
-	return steps.String()
+	return steps
 }
 
 // shell runs commands in dir, up to the first that fails, and gives what they print. It ends the test when a command

@@ -36,15 +36,16 @@ type reader struct {
 	page    string
 	bin     string // the folder of wasmres
 	root    string
-	dir     string // where the next command runs
-	address string // for pageAddress
-	path    string // what precedes PATH; empty for nothing
+	dir     string            // where the next command runs
+	address string            // for pageAddress
+	path    string            // what precedes PATH; empty for nothing
+	printed map[string]string // by commands that have ended: what the last of each kind printed
 	running []*program
 }
 
 func newReader(t *testing.T, page, bin string) *reader {
 	root := t.TempDir()
-	r := &reader{t: t, page: page, bin: bin, root: root, dir: root, address: freeAddress(t)}
+	r := &reader{t: t, page: page, bin: bin, root: root, dir: root, address: freeAddress(t), printed: map[string]string{}}
 	switch filepath.Base(page) {
 	case "README.md":
 		readmeFiles(t, root)
@@ -112,6 +113,7 @@ func (r *reader) run(run commandLine) {
 		if err := os.Symlink(guesttest.NodeModules(r.t, lang), filepath.Join(r.dir, "node_modules")); err != nil {
 			r.t.Fatal(err)
 		}
+		r.printed[run.shell] = ""
 		return
 	case goesOn.MatchString(run.shell):
 		r.start(run.shell)
@@ -119,6 +121,7 @@ func (r *reader) run(run commandLine) {
 		return
 	}
 	printed, status := r.shell(run.shell)
+	r.printed[run.shell] = printed
 	missing := status == cli.StatusMissing || status == exitNoCommand || strings.Contains(printed, "No module named pytest")
 	if status != run.status && missing {
 		guesttest.Missing(r.t, "%s:%d: %s", r.page, run.line, printed)
@@ -168,7 +171,8 @@ func (r *reader) command(ctx context.Context, line string) *exec.Cmd {
 	cmd.Dir = r.dir
 	cmd.Env = append(cmd.Environ(), "PATH="+r.path+r.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+r.t.TempDir(),
 		"WASMRES_CACHE_DIR="+guesttest.CacheDir(r.t), "WASMRES_LOG_LEVEL=info", "GOFLAGS=", "GOPROXY=off",
-		"GOTOOLCHAIN=local", "CARGO_NET_OFFLINE=true", "CARGO_TARGET_DIR=target", "RUSTFLAGS=")
+		"GOTOOLCHAIN=local", "CARGO_NET_OFFLINE=true", "CARGO_TARGET_DIR=target", "RUSTFLAGS=",
+		"CARGO_PROFILE_DEV_DEBUG=0") // what only debuggers read takes a quarter of the time
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/project"
 )
 
 // TestPages does what the pages for authors of providers say, each in a folder of its own, from top to bottom:
@@ -22,18 +23,20 @@ import (
 //   - Commands that do not end go on until the end of the page, and servers until the next one starts. A block without
 //     commands is what the last of them prints next.
 //
-// Other blocks are left out, as "sh", which is what a reader does to a machine.
+// Other blocks are left out, as "sh", which is what a reader does to a machine. A page about a language makes a new project
+// in its first block.
 func TestPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds projects")
 	}
 	pages, err := filepath.Glob("../../docs/languages/*.md")
-	if err != nil || len(pages) == 0 {
-		t.Fatalf("there are no pages: %v", err)
+	if err != nil || len(pages) != len(project.Languages()) {
+		t.Fatalf("there are %d pages about %d languages: %v", len(pages), len(project.Languages()), err)
 	}
 	bin := buildProgram(t)
 	for _, file := range append(pages, "../../docs/patterns.md", "../../docs/porting.md", "../../README.md") {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".md"), func(t *testing.T) {
+		name := strings.TrimSuffix(filepath.Base(file), ".md")
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(file)
 			if err != nil {
@@ -44,8 +47,11 @@ func TestPages(t *testing.T) {
 				t.Fatalf("%s:%v", file, err)
 			}
 			r := newReader(t, file, bin)
-			for _, b := range blocks {
+			for i, b := range blocks {
 				r.do(b)
+				if lang := project.Language(name); i == 0 && slices.Contains(project.Languages(), lang) {
+					r.testNewProject(lang)
+				}
 			}
 		})
 	}
