@@ -13,7 +13,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
 FUZZTIME   ?= 6000x
 
-.PHONY: run build examples quick check format vet lint tidy generate test attack e2e compatibility interop vectors fuzz soak fuzz-folder bench wasm tools clean
+.PHONY: run build examples quick check foreground background format vet lint tidy generate test attack e2e compatibility interop vectors fuzz soak bench wasm tools clean
 
 # The race detector has each process wait for a second when it exits unless this says otherwise.
 export GORACE ?= atexit_sleep_ms=10
@@ -46,9 +46,15 @@ quick: format ## no -count and no -shuffle: Go then runs again only what a chang
 # All but the race detector, which needs cgo, builds as make build does, so that each package is compiled once.
 check: export CGO_ENABLED = 0
 check: export GOFLAGS := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath
-check: format vet lint tidy generate test attack ## at last side by side: clients wait for much, fuzz targets for nothing
-	@$(MAKE) --no-print-directory -j2 --output-sync=target fuzz e2e
+check: format vet tidy generate
+	@$(MAKE) --no-print-directory -j2 --output-sync=target foreground background
 	@echo "make check: all of it passed"
+
+# Tests, attacks and clients often wait for clocks and for other processes. Meanwhile the processors do what waits for nothing.
+foreground:
+	@for step in test attack e2e; do $(MAKE) --no-print-directory $$step || exit 1; done
+background:
+	@for step in lint fuzz; do nice -n 19 $(MAKE) --no-print-directory $$step || exit 1; done
 
 format:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "these files are not gofmt'd"; exit 1; }
@@ -70,57 +76,57 @@ generate:
 	$(GO) generate ./abi ./guest-sdk
 	@git diff --exit-code --stat -- guest-sdk || { echo "generated files were stale: commit them"; exit 1; }
 
-# SEQUENTIAL start no goroutines in which the race detector could find anything, and compile many guests, for which it
-# takes several times as long.
-SEQUENTIAL = ./abi/abitest ./internal/archtest ./internal/check ./runtime/internal/admit ./runtime/internal/meter
-# LONG compile so many providers that they run whole without the race detector, and with it only their short tests.
-LONG       = ./cmd/wasmres ./internal/session
+# STARTS matches what starts a goroutine. Where neither a package nor its tests have any of it, the race detector could find
+# nothing that it does not find in the packages that call it: those packages run without it.
+STARTS     = \<go (func|[a-zA-Z_.]+)\(|\.Go\(|\.Parallel\(\)|RunParallel|AfterFunc|synctest\.|httptest\.|\.Serve\(|net\.Listen
+# LONG run whole without the race detector, for which they would take several times as long, and with it only their short tests.
+LONG       = ./cmd/wasmres ./internal/session ./internal/project
+# COMPILING run without it: they compile many guests, one after the other.
+COMPILING  = ./internal/check ./runtime/internal/meter
 # COMPUTING only turn bytes into other bytes, or are SQLite, which is C: they start no goroutines and share nothing that
 # changes. The race detector would take most of its time for them; it looks at all that call them.
 WAZERO     = github.com/tetratelabs/wazero/internal
 WASMRES    = github.com/wasmres/wasmres/runtime
 COMPUTING  = $(addprefix $(WAZERO)/,engine/wazevo/backend/... engine/wazevo/frontend engine/wazevo/ssa wasm/binary leb128) \
              $(addprefix $(WASMRES)/,internal/admit internal/meter wasm) golang.org/x/crypto/... modernc.org/...
-ELSEWHERE  = -e /internal/hostile -e '/internal/peers$$' $(SEQUENTIAL:.%=-e 'wasmres/wasmres%$$') $(LONG:.%=-e 'wasmres/wasmres%$$')
 
-# TEST leaves out the part of go vet that go test repeats. It runs two packages for each processor: many wait for clocks
-# and for other processes.
-TEST       = $(GO) test -vet=off -shuffle=on -timeout=20m -p $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
-RACE       = CGO_ENABLED=1 $(TEST) -race $(COMPUTING:%=-gcflags=%=-race=false)
+# TEST leaves out the part of go vet that go test repeats, and what only debuggers read. It runs two packages for each
+# processor: many wait for clocks and for other processes.
+TEST       = $(GO) test -vet=off -ldflags='-s -w' -shuffle=on -timeout=20m -p $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
+RACE       = CGO_ENABLED=1 $(TEST) -race -skip='^Fuzz' $(COMPUTING:%=-gcflags=%=-race=false)
+
+# TESTED lists the folders of a module's packages that have tests, without those that make attack runs. PLAIN and RACED are
+# filters of that list.
+TESTED     = $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | grep -v /internal/hostile
+ARE_SLOW   = $(patsubst .%,-e '%$$',$(LONG) $(COMPILING))
+PLAIN      = while read -r dir; do grep -qE '$(STARTS)' $$dir/*.go && ! echo $$dir | grep -q $(ARE_SLOW) || echo $$dir; done
+RACED      = while read -r dir; do ! grep -qE '$(STARTS)' $$dir/*.go || echo $$dir; done | grep -v $(ARE_SLOW) | sort -r
 
 test: ## first what compiles the examples without the race detector: the other tests find them compiled
-	$(TEST) $(LONG) $(SEQUENTIAL)
-	cd internal/peers && $(TEST) . # it compares hosts and has nothing concurrent
-	@for m in $(MODULES); do echo "test $$m"; \
-	  (cd $$m && $(RACE) $$($(GO) list ./... | grep -v $(ELSEWHERE) | sort -r)) || exit 1; done # the slowest early
+	@for m in $(MODULES); do echo "test $$m"; (cd $$m && $(TESTED) | $(PLAIN) | xargs -r $(TEST)) || exit 1; done
+	@for m in $(MODULES); do echo "test $$m with the race detector"; \
+	  (cd $$m && $(TESTED) | $(RACED) | xargs -r env $(RACE)) || exit 1; done # the slowest early
 	$(RACE) -short $(LONG)
 
-attack: ## the corpus of attacks, with nothing beside it that would disturb its clocks
+attack: ## the corpus of attacks, with nothing of the same priority beside it that would disturb its clocks
 	$(TEST) ./runtime/internal/hostile
 
-# FUZZED lists the folders of all modules with fuzz targets.
-FUZZED = grep -rl --include='*_test.go' --exclude-dir=node_modules '^func Fuzz' . | xargs -n1 dirname | sort -u
+# FUZZED filters the folders of packages with fuzz targets. FUZZ has .ci/fuzz run the targets of packages.
+FUZZED = while read -r dir; do ! grep -q '^func Fuzz' $$dir/*_test.go || echo $$dir; done
+FUZZ   = FUZZTIME=$(FUZZTIME) ROOT=$(CURDIR) GOCACHE=$$($(GO) env GOCACHE) \
+         $(GO) test -vet=off -ldflags='-s -w' -count=1 -v -timeout=0 -exec=$(CURDIR)/.ci/fuzz
 
-# COVERED has the linked tests count what an input covers, so that fuzzing looks for what is new: worth its minutes of
-# compiling where fuzzing goes on for hours.
-COVERED ?=
+fuzz: ## each fuzz target for a number of inputs
+	@for m in $(MODULES); do (cd $$m && $(TESTED) | $(FUZZED) | xargs -r env $(FUZZ)) || exit 1; done
 
-fuzz: ## each fuzz target for a number of inputs: with a time, go test may take its end for a failure
-	@$(FUZZED) | xargs -P "$$(getconf _NPROCESSORS_ONLN)" -I{} $(MAKE) --no-print-directory fuzz-folder FOLDER={}
-
+# With -fuzz the linked tests count what an input covers, so that fuzzing looks for what is new: worth its minutes of compiling
+# where fuzzing goes on for hours.
+soak: FUZZTIME = 600000x
 soak: ## each fuzz target for a night: a hundred times the inputs of make check, guided by what they cover
-	@$(MAKE) --no-print-directory fuzz FUZZTIME=600000x COVERED=-fuzz=.
+	@for m in $(MODULES); do (cd $$m && $(TESTED) | $(FUZZED) | xargs -r -n1 -P "$$(getconf _NPROCESSORS_ONLN)" env $(FUZZ) -fuzz=.) || exit 1; done
 
-fuzz-folder: ## the targets of FOLDER, whose tests are linked once
-	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && cd $(FOLDER) && \
-	$(GO) test -vet=off -c -ldflags='-s -w' $(COVERED) -o "$$dir/fuzz" . && inputs="$$($(GO) env GOCACHE)/fuzz/$$($(GO) list .)" && \
-	for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' *_test.go | sed 's/func //'); do \
-	  "$$dir/fuzz" -test.run='^$$' -test.fuzz="^$$f\$$" -test.fuzztime=$(FUZZTIME) -test.parallel=1 -test.fuzzcachedir="$$inputs" \
-	    >"$$dir/said" 2>&1 || { echo "fuzz $(FOLDER) $$f"; cat "$$dir/said"; exit 1; }; \
-	  echo "fuzz $(FOLDER) $$f: $$(grep '^fuzz: elapsed' "$$dir/said" | tail -1)"; \
-	done
-
-e2e: build examples tools ## real clients: conformance suite, inspector, TypeScript client; all examples with real servers
+e2e: tools ## real clients: conformance suite, inspector, TypeScript client; all examples with real servers
+	$(MAKE) --no-print-directory examples EXAMPLES=hello PROJECTS=config # as make run does; the tests build what they need
 	WASMRES_E2E=1 $(GO) test -count=1 -timeout=20m ./internal/e2e
 
 tools: internal/e2e/node_modules/.ready
