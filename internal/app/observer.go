@@ -36,7 +36,13 @@ func (o observer) begin(ctx context.Context, op, uri string) (context.Context, f
 	}
 }
 
-// addFuel adds to the fuel of the request that ctx belongs to, if an observer has begun one.
+// Measure returns a context for requests, and a function that gives the fuel which providers have used for them until now.
+func Measure(ctx context.Context) (_ context.Context, fuel func() uint64) {
+	sum := new(atomic.Uint64)
+	return context.WithValue(ctx, fuelKey{}, sum), sum.Load
+}
+
+// addFuel adds to the fuel of the request that ctx belongs to, if an observer has begun one, or Measure.
 func addFuel(ctx context.Context, fuel uint64) {
 	if sum, ok := ctx.Value(fuelKey{}).(*atomic.Uint64); ok {
 		sum.Add(fuel)

@@ -42,6 +42,8 @@ var doors = map[string][]string{
 	"github.com/google/go-containerregistry":  {},
 	"github.com/google/jsonschema-go":         {"runtime/internal/mcp/mcptest"},
 	"github.com/rogpeppe/go-internal":         {"internal/session", "internal/guesttest"},
+	"github.com/microcosm-cc/bluemonday":      {"internal/viewer"},
+	"github.com/yuin/goldmark":                {"internal/viewer"},
 	"github.com/yosida95/uritemplate":         {"internal/check"},
 	"github.com/jackc/pgx/v5":                 {"runtime/capability/sqlcap/postgres"},
 	"github.com/go-sql-driver/mysql":          {"runtime/capability/sqlcap/mysql"},

@@ -205,3 +205,21 @@ func (r *run) reportUnsampled() {
 func (t *route) unsampled() Unsampled {
 	return Unsampled{Template: line(t.declared.URITemplate, maxWhere), Why: line(t.why, maxWhere)}
 }
+
+// Variables returns the names of the variables of a URI template, in their order. The error says why it is not one.
+func Variables(template string) ([]string, error) {
+	t, err := expand.New(template)
+	if err != nil {
+		return nil, err
+	}
+	return t.Varnames(), nil
+}
+
+// Expand returns the URI of a URI template with values of its variables. The error says why it has none.
+func Expand(template string, values []abi.Var) (string, error) {
+	t, err := expand.New(template)
+	if err != nil {
+		return "", err
+	}
+	return (&route{expand: t}).uri(values)
+}

@@ -29,6 +29,7 @@ standard input and output, or with --http over Streamable HTTP at /mcp.
    wasmres run provider.wasm
    wasmres run ghcr.io/ada/notes:1.0.0
    wasmres run --http 127.0.0.1:8080 provider.wasm
+   wasmres run --ui provider.wasm         look at it on a web page
    wasmres run --dir .:/project:ro --config owner=ada project.wasm
 
 Several providers are served as one. Each has a sandbox, limits and grants of its own. Its name
@@ -42,6 +43,7 @@ In the configuration of an MCP client:
    {"mcpServers": {"hello": {"command": "wasmres", "args": ["run", "/path/to/hello.wasm"]}}}`,
 		Flags: append(providers.Flags(providers.ApprovalsFlag(),
 			&cli.StringFlag{Name: "http", Category: category, Usage: "serve Streamable HTTP at this `ADDRESS`, as in 127.0.0.1:8080 or just :8080, instead of stdin and stdout; 0.0.0.0:8080 listens on all networks"},
+			&cli.BoolFlag{Name: "ui", Category: category, Usage: "show the provider on a web page of this machine instead of serving it on stdin and stdout: its resources, templates, log, and what reads cost"},
 			&cli.StringSliceFlag{Name: "allowed-host", Category: category, Usage: "also accept requests to this `HOST` name, as in mcp.example.com: that of a reverse proxy or a published port; may be repeated"},
 			&cli.StringSliceFlag{Name: "allowed-origin", Category: category, Usage: "also accept requests of web pages with this `ORIGIN`, as in https://example.org; may be repeated"},
 			&cli.BoolFlag{Name: "tools", Category: category, Usage: "also offer the resources as tools, for clients that support only tools"},
@@ -91,12 +93,25 @@ func run(c *cli.Context) error {
 	for i := range configs {
 		configs[i].Cache, configs[i].ExposeErrors, configs[i].Provenance = true, c.Bool("expose-errors"), c.Bool("provenance")
 	}
+	ui, err := openPage(c, configs)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := ui.close(); err != nil {
+			configs[0].Logger.Warn("log of the page not removed", "err", err)
+		}
+	}()
 	a, err := providers.OpenWithApproval(c, configs)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	err = serve(c, a, addr)
+	if ui.logs != nil {
+		err = serveUI(c, a, ui, addr, configs[0].Logger)
+	} else {
+		err = serve(c, a, addr)
+	}
 	logStop(c.Context, configs[0].Logger, err)
 	return err
 }
