@@ -35,7 +35,7 @@ func (c clientsOf) Authenticate(shown auth.Credential) (*auth.Identity, error) {
 	return nil, auth.ErrInvalid
 }
 
-func (clientsOf) Challenge() string { return `Bearer realm="test"` }
+func (clientsOf) Challenge(string) string { return `Bearer realm="test"` }
 
 // identityOf makes the identity of a client with grants, each as "ACTIONS URI…".
 func identityOf(t *testing.T, name string, grants ...string) *auth.Identity {

@@ -137,8 +137,10 @@ func (s *Server) connect(source resource.Source) (err error) {
 	if s.direct, err = mcp.New(core); err != nil {
 		return err
 	}
+	var lacks func(context.Context, auth.Action, string) []string
 	if o.Auth != nil {
-		source = guard.New(source)
+		guarded := guard.New(source)
+		source, lacks = guarded, guarded.Lacks
 	}
 	core.Source, core.InFlight, core.URIs, core.AccessLog, core.Logger = source, budget, uris, o.AccessLog, o.Logger
 	if s.core, err = mcp.New(core); err != nil {
@@ -154,7 +156,7 @@ func (s *Server) connect(source resource.Source) (err error) {
 	}
 	s.handler, err = streamable.New(streamable.Config{
 		Core: s.core, Legacy: s.sessions, AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins,
-		Auth: o.Auth, Admission: gate, AccessLog: o.AccessLog, Logger: o.Logger,
+		Auth: o.Auth, Lacks: lacks, Admission: gate, AccessLog: o.AccessLog, Logger: o.Logger,
 	})
 	return err
 }

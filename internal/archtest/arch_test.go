@@ -30,6 +30,7 @@ var doors = map[string][]string{
 	"golang.org/x/sys":                        {"runtime/internal/snapshot", "runtime/internal/confine", "runtime/internal/process", "runtime/internal/worker/child", "runtime/internal/worker/protocol", "runtime/internal/mcp/stdio", "runtime/capability/sqlcap/sqlite", "internal/tenant"}, // one for each system call family
 	"github.com/landlock-lsm/go-landlock":     {"runtime/internal/confine"},
 	"github.com/HdrHistogram/hdrhistogram-go": {"internal/bench"},
+	"github.com/go-jose/go-jose/v4":           {"internal/oauth"},
 	"github.com/hashicorp/golang-lru/v2":      {"internal/lru"},
 	"github.com/klauspost/compress":           {"runtime/internal/compress", "registry/internal/layout"}, // answers; modules at rest
 	"github.com/segmentio/asm":                {"internal/textenc"},

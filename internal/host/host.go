@@ -61,6 +61,9 @@ type Config struct {
 	Runtime *runtime.Host // runs all guests; the caller closes it after the Host
 	// DataDir has a folder for each tenant's data.
 	DataDir string
+	// Metadata returns what a tenant says of its endpoint at a host, or, if that is empty, at its path, for clients that sign in at
+	// an issuer (RFC 9728). It returns nil if the tenant accepts no tokens. Nil is for no tenant.
+	Metadata func(tenantID, host string) []byte
 	// Module gets the module of a reference; nil refuses references.
 	Module func(ctx context.Context, reference string) (Module, error)
 	// Blob gets the module of a version by its digest; nil refuses versions. It does not block for long. Of the Module it
@@ -135,6 +138,9 @@ func New(cfg Config) (*Host, error) {
 	}
 	if cfg.OpenWait == 0 {
 		cfg.OpenWait = defaultWait
+	}
+	if cfg.Metadata == nil {
+		cfg.Metadata = func(string, string) []byte { return nil }
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)

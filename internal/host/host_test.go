@@ -38,7 +38,7 @@ func (clients) Authenticator(id string) auth.Authenticator { return client{id} }
 
 type client struct{ id string }
 
-func (client) Challenge() string { return `Bearer realm="wasmres"` }
+func (client) Challenge(string) string { return `Bearer realm="wasmres"` }
 
 func (c client) Authenticate(shown auth.Credential) (*auth.Identity, error) {
 	if shown.Authorization == "" {

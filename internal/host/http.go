@@ -2,8 +2,11 @@ package host
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
+	"strconv"
+	"strings"
 
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/auth"
@@ -15,6 +18,10 @@ import (
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	rs := h.routes.Load()
+	if of, ok := strings.CutPrefix(r.URL.Path, metadataPrefix); ok {
+		h.serveMetadata(w, r, rs, of)
+		return
+	}
 	route, id := rs.findPath(r.Host, r.URL.Path)
 	switch {
 	case r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
@@ -76,8 +83,46 @@ func (r *route) mayOpen(req *http.Request) error {
 	if len(values) == 1 {
 		c.Authorization = values[0]
 	}
-	_, err := r.host.cfg.Clients.Authenticator(r.id).Authenticate(c)
+	clients := r.host.cfg.Clients.Authenticator(r.id)
+	_, err := clients.Authenticate(c)
+	if waiter, ok := clients.(auth.Waiter); ok && errors.Is(err, auth.ErrPending) {
+		_, err = waiter.Await(req.Context(), c)
+	}
 	return err
+}
+
+// metadataPrefix begins the path of the metadata of an endpoint, whose own path follows (RFC 9728 §3.1).
+const metadataPrefix = "/.well-known/oauth-protected-resource"
+
+// serveMetadata answers a request for the metadata of the endpoint at a path. Web pages of any origin may read it: it has no secret, and
+// browsers ask for it before they have a token.
+func (h *Host) serveMetadata(w http.ResponseWriter, r *http.Request, rs *routes, path string) {
+	header := w.Header()
+	header.Set("Access-Control-Allow-Origin", "*")
+	var text []byte
+	if route := rs.find([]byte(r.Host), []byte(path)); route != nil {
+		host := ""
+		if path == endpointPath {
+			host = string(nameOf([]byte(r.Host)))
+		}
+		text = h.cfg.Metadata(route.id, host)
+	}
+	switch {
+	case text == nil:
+		http.Error(w, "nothing here: no endpoint at "+strconv.Quote(path)+" takes tokens of an issuer", http.StatusNotFound)
+	case r.Method == http.MethodOptions:
+		header.Set("Access-Control-Allow-Methods", "GET, HEAD")
+		header.Set("Access-Control-Allow-Headers", "*")
+		header.Set("Access-Control-Max-Age", "3600")
+		w.WriteHeader(http.StatusNoContent)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		header.Set("Allow", "GET, HEAD, OPTIONS")
+		http.Error(w, "read the metadata with GET", http.StatusMethodNotAllowed)
+	default:
+		header.Set("Content-Type", "application/json")
+		header.Set("Cache-Control", "max-age=300")
+		_, _ = w.Write(text) // an error means that the client has gone
+	}
 }
 
 // serveOnce answers one request as the tenant's server would, from another source: without opening a provider. The server

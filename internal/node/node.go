@@ -21,9 +21,11 @@ import (
 	"github.com/wasmres/wasmres/internal/guestlog"
 	"github.com/wasmres/wasmres/internal/host"
 	"github.com/wasmres/wasmres/internal/ledger"
+	"github.com/wasmres/wasmres/internal/oauth"
 	"github.com/wasmres/wasmres/internal/quota"
 	"github.com/wasmres/wasmres/internal/telemetry"
 	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/internal/tenant/bearer"
 	"github.com/wasmres/wasmres/internal/tenant/keys"
 	"github.com/wasmres/wasmres/internal/tenant/sealed"
 	"github.com/wasmres/wasmres/internal/tenant/store"
@@ -64,6 +66,8 @@ type Node struct {
 	quotas  *quota.Book
 	usage   *usage.Book
 	keys    *keys.Set
+	issuers *oauth.Verifier
+	bearers *bearer.Set
 	seals   *sealed.Keeper
 	live    *runtime.Live
 	split   split
@@ -118,6 +122,10 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 		return nil, err
 	}
 	n.keys = keys.NewSet(keys.Config{Now: n.clock.now, FirstUse: n.recordUse, Refused: n.refused.add, Decided: n.decided})
+	n.issuers = oauth.New(oauth.Config{Now: n.clock.now, Logger: n.cfg.Logger})
+	n.bearers = bearer.New(bearer.Config{
+		Keys: n.keys, Verifier: n.issuers, ServerURL: s.ServerURL(), Secret: n.seals.Secret, Logger: n.cfg.Logger,
+	})
 	cache := n.cfg.CacheDir
 	if cache == "" {
 		cache = filepath.Join(s.Data, "cache")
@@ -152,7 +160,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 		return nil, err
 	}
 	n.host, err = host.New(host.Config{
-		Secret: n.seals.Secret, Clients: n.keys, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, Blob: n.blob, AllowedHosts: allowedHosts(s),
+		Secret: n.seals.Secret, Clients: n.bearers, Metadata: n.bearers.Metadata, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, Blob: n.blob, AllowedHosts: allowedHosts(s),
 		AccessLog: n.observe, Meter: n.meter, CanaryFailed: n.canaryFailed, Asked: n.asked, Denied: n.recordDenial, Crashed: n.crashed, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
@@ -273,6 +281,12 @@ func (n *Node) Close() error {
 		}
 		if n.quotas != nil {
 			errs = append(errs, n.quotas.Close())
+		}
+		if n.bearers != nil {
+			errs = append(errs, n.bearers.Close())
+		}
+		if n.issuers != nil {
+			errs = append(errs, n.issuers.Close())
 		}
 		if n.keys != nil {
 			errs = append(errs, n.keys.Close())

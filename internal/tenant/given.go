@@ -109,6 +109,7 @@ func (g *Given) WithoutProvider(of *Tenant, name string) (*Tenant, error) {
 
 func (g *Given) reader(id string, skip int) *tenantReader {
 	return &tenantReader{
+		url:      g.Settings.ServerURL(),
 		document: document{name: "the body", skip: skip}, folder: FilesDir(g.Settings.Data, id),
 		policies: func(string) *policyFile {
 			return &policyFile{err: errors.New("only the file of a tenant can name another file: write permissions in place of policy")}
@@ -139,6 +140,11 @@ func (g *Given) finish(r *tenantReader, t *Tenant) (*Tenant, error) {
 	if plan == nil {
 		_, err := strict.Word("plan", t.Plan, slices.Sorted(maps.Keys(g.Now.Plans)))
 		r.fail([]string{"plan"}, "%v", err)
+	}
+	for i := range t.Issuers {
+		if t.Issuers[i].Insecure {
+			r.fail([]string{"auth", "issuers", fmt.Sprint(i), "insecure"}, "only the file of a tenant can permit HTTP: leave it out")
+		}
 	}
 	for i := range t.Providers {
 		p := &t.Providers[i]

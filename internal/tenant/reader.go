@@ -310,7 +310,7 @@ func (p *pass) digest(e *entry, used []*policyFile) (names []string, digest stri
 // parse makes the tenant of a text. It keeps the places of all values, which take more memory than the tenant, if keep is set.
 func (p *pass) parse(e *entry, text []byte, keep bool) {
 	id, _ := e.id()
-	r := &tenantReader{document: document{name: p.path(e)}, folder: p.folder, policies: p.policies.get, hasFile: isFile}
+	r := &tenantReader{document: document{name: p.path(e)}, folder: p.folder, policies: p.policies.get, hasFile: isFile, url: p.settings.ServerURL()}
 	t := r.read(id, text)
 	e.policies, e.missing, e.problems, e.root = r.used, r.missing, r.problems, nil
 	if len(e.problems) > 0 {

@@ -29,6 +29,9 @@ var plans = map[string]string{
 	"policies/a.yaml": `{version: "1.0", permissions: {network: {allow: [{host: a.example}]}}}`,
 }
 
+// issuers is simple with issuers.
+func issuers(list string) string { return simple + "auth:\n  issuers: [" + list + "]\n" }
+
 func with(files ...map[string]string) map[string]string {
 	all := map[string]string{}
 	for _, f := range files {
@@ -57,6 +60,22 @@ var defects = []struct{ name, text, want string }{
 	{"unknown", "paln: small\n", `1:1: unknown key "paln": did you mean "plan"?`},
 	{"twice", "plan: small\nplan: small\n", `2:1: the key "plan" is here twice: it is on line 1 already`},
 	{"null", "plan:\n", "1:7: there is nothing here: remove the key, or give it a text"},
+	{"issuer", issuers("{issuer: id.example}"), `8:14: "id.example" is no URL of a server: write it like https://id.example.com`},
+	{"issuer-plain", issuers("{issuer: http://id.example, roles: [reader]}"), `8:14: "http://id.example" is not encrypted: write https://`},
+	{"issuer-test", issuers("{issuer: \"http://127.0.0.1:1\", roles: [reader]}"), `8:14: "http://127.0.0.1:1" is not encrypted: write https://, or insecure: true for an issuer on this machine in a test`},
+	{"issuer-query", issuers("{issuer: \"https://id.example/?a\", roles: [reader]}"), `8:14: the issuer "https://id.example/?a" has a query: an issuer is a URL without one`},
+	{"issuer-no-roles", issuers("{issuer: https://id.example}"), "8:14: no token of the issuer gives a role: add roles, or map with values of roles_claim"},
+	{"issuer-role", issuers("{issuer: https://id.example, roles: [raeder]}"), `8:50: there is no role "raeder": did you mean "reader"?`},
+	{"issuer-map", issuers("{issuer: https://id.example, map: {staff: [reader, raeder]}}"), `8:64: there is no role "raeder": did you mean "reader"?`},
+	{"issuer-twice", issuers("{issuer: https://id.example, roles: [reader]}, {issuer: https://id.example, roles: [reader]}"), `8:12: "https://id.example" is here twice`},
+	{"issuer-jwks", issuers("{issuer: https://id.example, roles: [reader], jwks: \"http://a.example\"}"), `8:14: "http://a.example" is not encrypted: write https://`},
+	{"issuer-key", issuers("{isuer: https://id.example}"), `8:14: unknown key "isuer": did you mean "issuer"?`},
+	{"issuer-secret", issuers("{issuer: https://id.example, roles: [reader], introspection: {client_id: a}}"), "8:75: the server needs one secret to authenticate itself to the issuer: name secret or secret_file"},
+	{"issuer-secrets", issuers("{issuer: https://id.example, roles: [reader], introspection: {client_id: a, secret: b, secret_file: c}}"), "8:75: the server needs one secret to authenticate itself to the issuer: name secret or secret_file"},
+	{"issuer-file", issuers("{issuer: https://id.example, roles: [reader], introspection: {client_id: a, secret_file: c}}"), "8:102: there is no file c: no such file or directory: write the secret there, or change the path"},
+	{"issuer-asked", issuers("{issuer: https://a.example, roles: [reader], introspection: {client_id: a, secret: b}}, {issuer: https://b.example, roles: [reader], introspection: {client_id: a, secret: b}}"),
+		"8:162: the issuer https://a.example is asked about opaque tokens already, which do not say whose they are: keep one"},
+	{"scope", simple + "auth: {scopes: [\"a b\"]}\n", `7:17: "a b" is no scope: a scope has visible ASCII characters, without quotes and backslashes`},
 	{"number", "plan: 1\n", "1:7: this is a number, expected a text: write it in quotes"},
 	{"noplan", "hosts: []\nplan: smal\n", `2:7: there is no plan "smal": did you mean "small"?`},
 	{"badplan", "plan: a/b\n", `1:7: "a/b" is not a name: a name begins with a letter or digit, and has letters, digits, "_", "-" and ".", at most 64`},

@@ -37,6 +37,7 @@ func rules() map[string]strict.Rule {
 		"origin":      strict.TextRule(origin, strict.Schema{"examples": []string{"https://app.example.com"}}),
 		"public URL":  strict.TextRule(publicURL, strict.Schema{"examples": []string{"https://mcp.example.com"}}),
 		"rate":        strict.NewRule(rate, formatRate, strict.Schema{"type": "string", "examples": []string{"50/s", "100/m", "1000/h"}}),
+		"scope":       strict.TextRule(scope, strict.Schema{"examples": []string{"notes:read"}}),
 		"URI pattern": strict.TextRule(uriPattern, strict.Schema{"examples": []string{"notes://drafts/**"}}),
 		"URI prefix":  strict.TextRule(uriPrefix, strict.Schema{"examples": []string{"notes:"}}),
 	})

@@ -1,6 +1,8 @@
 package tenant
 
 import (
+	"net"
+	"net/netip"
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/accesslog"
@@ -36,6 +38,23 @@ type Settings struct {
 	Files []string
 	// Digest is the SHA-256, in hex, of Files and what is in them. Equal digests are equal settings.
 	Digest string
+}
+
+// ServerURL returns PublicURL, or else the URL of the first address of Listen; empty if that does not say by which name clients
+// reach the server.
+func (s *Settings) ServerURL() string {
+	if s.PublicURL != "" || len(s.Listen) == 0 {
+		return s.PublicURL
+	}
+	l := &s.Listen[0]
+	host, port, err := net.SplitHostPort(l.Address)
+	if ip, bad := netip.ParseAddr(host); err != nil || host == "" || port == "0" || bad == nil && ip.IsUnspecified() {
+		return ""
+	}
+	if l.Cert != "" {
+		return "https://" + l.Address
+	}
+	return "http://" + l.Address
 }
 
 // A Listener is an address on which clients are served.

@@ -19,6 +19,8 @@ type Tenant struct {
 	Providers []Provider // sorted by name
 	Roles     []Role     // sorted by name
 	Anonymous []string   // names of the roles of clients without a key; none refuses them
+	Issuers   []Issuer   // of the tokens of clients
+	Scopes    []string   // that clients are asked to sign in for; none asks for those of all rules
 	Tools     bool       // its resources are also offered as tools
 	CrashURIs bool       // reports of crashes have the URIs of the calls
 	Disabled  bool       // every request is refused
@@ -75,6 +77,30 @@ type Rule struct {
 	Actions   []string // of list, read, watch, complete and download
 	URIs      []string // patterns, as auth.ParsePattern reads them
 	Providers []string // names; none for all
+	Scope     string   // that a token must have for it; empty for none. Clients with keys need none
+}
+
+// An Issuer is an OAuth issuer whose tokens a tenant accepts.
+type Issuer struct {
+	URL           string              // as its tokens have it
+	Audiences     []string            // that its tokens may be for, beside the endpoints of the tenant
+	Types         []string            // that the header typ of its tokens may have; none for at+jwt; "none" for no header
+	Roles         []string            // that every token of it gives
+	RolesClaim    string              // the claim whose values Map maps; empty for roles
+	Map           map[string][]string // to names of roles
+	Discovery     string              // URL of its metadata; empty for where the standards have it
+	Keys          string              // URL of its keys; empty for the one in its metadata
+	Introspection *Introspection      // nil refuses opaque tokens
+	Insecure      bool                // it may be reached by HTTP, at a loopback address
+}
+
+// Introspection is how an issuer is asked about opaque tokens.
+type Introspection struct {
+	URL      string // empty for the one in the issuer's metadata
+	ClientID string
+	Secret   string // name of a secret of the tenant; empty for SecretFile
+	// SecretFile is the absolute path of a file with the client's secret.
+	SecretFile string
 }
 
 // A Key is an API key of a tenant. Its text is not kept.

@@ -33,9 +33,7 @@ type (
 		CrashURIs bool                    `yaml:"crash_uris" doc:"whether reports of crashes have the URIs of the calls; default: as the plan says"`
 		Providers map[string]providerFile `yaml:"providers" keys:"object name" doc:"the tenant's providers, by name"`
 		Roles     map[string][]ruleFile   `yaml:"roles" keys:"object name" doc:"what clients may do, by names that keys have; a role permits what any of its rules permits"`
-		Auth      struct {
-			Anonymous []string `yaml:"anonymous" check:"object name" doc:"the roles of clients without a key; default: none, which refuses them"`
-		} `yaml:"auth" doc:"who clients are"`
+		Auth      authFile                `yaml:"auth" doc:"who clients are"`
 	}
 	providerFile struct {
 		Module        string              `yaml:"module" check:"module" doc:"the .wasm file, from the folder of this file, or a reference, as ghcr.io/ada/notes:1.0.0; default: modules are deployed, by 'wasmres deploy'"`
@@ -51,6 +49,7 @@ type (
 		Do        []string `yaml:"do,nonempty" check:"action" doc:"what clients may do; default: everything"`
 		URIs      []string `yaml:"uris,nonempty" check:"URI pattern" doc:"patterns of the URIs; ** is every URI"`
 		Providers []string `yaml:"providers,nonempty" check:"object name" doc:"the providers whose resources these are; default: all"`
+		Scope     string   `yaml:"scope" check:"scope" doc:"that a token must have for it; clients with keys need none; default: none"`
 		Use       string   `yaml:"use" check:"object name" doc:"permits what another role permits, and stands alone"`
 	}
 )
@@ -58,7 +57,7 @@ type (
 // Validate checks that r is a rule of its own, or names another role.
 func (r *ruleFile) Validate() error {
 	switch {
-	case r.Use != "" && len(r.Do)+len(r.URIs)+len(r.Providers) > 0:
+	case r.Use != "" && len(r.Do)+len(r.URIs)+len(r.Providers)+len(r.Scope) > 0:
 		return errors.New("use stands alone: write what else is permitted as another rule")
 	case r.Use == "" && len(r.URIs) == 0:
 		return errors.New(`the rule permits nothing: add uris, as ["notes://**"], or use with the name of a role`)
@@ -76,7 +75,7 @@ func (t *Tenant) Encode() []byte {
 		Plan: t.Plan, Disabled: t.Disabled, Hosts: t.Hosts, Origins: t.Origins, Tools: t.Tools, CrashURIs: t.CrashURIs,
 		Providers: map[string]providerFile{}, Roles: map[string][]ruleFile{},
 	}
-	f.Auth.Anonymous = t.Anonymous
+	f.Auth = authFileOf(t)
 	for i := range t.Providers {
 		p := &t.Providers[i]
 		in := providerFile{
@@ -90,7 +89,7 @@ func (t *Tenant) Encode() []byte {
 	for _, r := range t.Roles {
 		rules := []ruleFile{}
 		for _, rule := range r.Rules {
-			rules = append(rules, ruleFile{Do: rule.Actions, URIs: rule.URIs, Providers: rule.Providers})
+			rules = append(rules, ruleFile{Do: rule.Actions, URIs: rule.URIs, Providers: rule.Providers, Scope: rule.Scope})
 		}
 		f.Roles[r.Name] = rules
 	}
@@ -108,6 +107,7 @@ type tenantReader struct {
 	hasFile  func(name string) error       // says why there is no file of this absolute path; nil if there is one
 	used     []*policyFile                 // by the tenant, with repetitions
 	missing  []string                      // absolute paths of files that the tenant lacks
+	url      string                        // of the server; empty if that is not known
 }
 
 // read returns the tenant, which is incomplete if there are problems.
@@ -117,7 +117,7 @@ func (r *tenantReader) read(id string, text []byte) *Tenant {
 		return nil
 	}
 	t := &Tenant{
-		ID: id, Plan: f.Plan, Hosts: f.Hosts, Origins: f.Origins, Anonymous: f.Auth.Anonymous, Tools: f.Tools, CrashURIs: f.CrashURIs, Disabled: f.Disabled,
+		ID: id, Plan: f.Plan, Hosts: f.Hosts, Origins: f.Origins, Anonymous: f.Auth.Anonymous, Scopes: f.Auth.Scopes, Tools: f.Tools, CrashURIs: f.CrashURIs, Disabled: f.Disabled,
 		Owner: OwnerFiles,
 	}
 	for i, host := range t.Hosts {
@@ -129,11 +129,14 @@ func (r *tenantReader) read(id string, text []byte) *Tenant {
 		t.Providers = append(t.Providers, r.provider(name, f.Providers[name]))
 	}
 	r.roles(t, f.Roles)
-	for i, role := range t.Anonymous {
-		if _, ok := f.Roles[role]; !ok {
-			r.failName([]string{"auth", "anonymous", strconv.Itoa(i)}, "role", role, maps.Keys(f.Roles))
-		}
+	r.checkRoles(f.Auth.Anonymous, f.Roles, "auth", "anonymous")
+	for i := range f.Auth.Issuers {
+		t.Issuers = append(t.Issuers, r.issuer(i, &f.Auth.Issuers[i], f.Roles))
 	}
+	if len(t.Issuers) > 0 && r.url == "" {
+		r.fail([]string{"auth", "issuers"}, "tokens are for the URL of an endpoint, which is not known: add public_url to serve.yaml")
+	}
+	r.checkIntrospection(t)
 	return t
 }
 
@@ -235,7 +238,7 @@ func (r *tenantReader) roles(t *Tenant, files map[string][]ruleFile) {
 }
 
 func (f *ruleFile) rule() Rule {
-	r := Rule{Actions: f.Do, URIs: f.URIs, Providers: f.Providers}
+	r := Rule{Actions: f.Do, URIs: f.URIs, Providers: f.Providers, Scope: f.Scope}
 	if len(r.Actions) == 0 {
 		r.Actions = slices.Clone(actions)
 	}

@@ -11,15 +11,18 @@ import (
 	"errors"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/admission"
 )
 
-// Why a client has no Identity. The server answers both with HTTP 401.
+// Why a client has no Identity. The server answers the first two with HTTP 401.
 var (
 	ErrMissing = errors.New("no credential")
 	ErrInvalid = errors.New("the credential is unknown, malformed, expired or revoked")
+	// ErrPending says that another server must be asked: see [Waiter]. It is no answer for a client.
+	ErrPending = errors.New("another server has to be asked about the credential")
 )
 
 // ErrDenied says that a client has an Identity that permits nothing at all. The server answers HTTP 403.
@@ -34,7 +37,25 @@ type TooManyError struct{ RetryAfter time.Duration }
 
 func (*TooManyError) Error() string { return "too many bad credentials: try again later" }
 
-// MaxAuthorization is the longest header Authorization that an Authenticator gets, in bytes.
+// An UnavailableError says that the server cannot tell now whether a credential is good, as when the server that has issued it does
+// not answer. The server answers it with HTTP 503.
+type UnavailableError struct{ RetryAfter time.Duration }
+
+func (*UnavailableError) Error() string {
+	return "the credential cannot be verified now: its issuer does not answer, or too many requests wait for it: try again later"
+}
+
+// A ScopeError refuses a client whose token lacks a scope (RFC 6750 §3.1). The server answers it with HTTP 403, or with 401
+// if the client has shown no credential.
+type ScopeError struct {
+	Scopes []string // of which each would do
+}
+
+func (e *ScopeError) Error() string {
+	return "the token lacks a scope: sign in again for " + strings.Join(e.Scopes, " ")
+}
+
+// MaxAuthorization is the longest header Authorization with a token of this server, in bytes.
 const MaxAuthorization = 4 << 10
 
 // A Credential is what a client shows. Its zero value is nothing.
@@ -56,11 +77,25 @@ func AddressOf(remoteAddr string) netip.Addr {
 
 // An Authenticator tells who shows a credential. It is safe for concurrent use and does not block.
 type Authenticator interface {
-	// Authenticate gives the Identity of c. An error is ErrMissing, ErrInvalid or a TooManyError; it says nothing of the
-	// credential.
+	// Authenticate gives the Identity of c. An error is ErrMissing, ErrInvalid, a TooManyError or an UnavailableError; of a
+	// [Waiter] also ErrPending. It says nothing of the credential.
 	Authenticate(c Credential) (*Identity, error)
-	// Challenge gives the header WWW-Authenticate of a refusal, without an error code; empty for no header.
-	Challenge() string
+	// Challenge gives the header WWW-Authenticate of a refusal, without an error code and a scope; empty for no header. host is
+	// the header Host of the request, which the client has chosen.
+	Challenge(host string) string
+}
+
+// A Waiter is an Authenticator that may have to ask another server about a credential.
+type Waiter interface {
+	Authenticator
+	// Await gives the Identity of a credential for which Authenticate has returned ErrPending, which Await does not. It
+	// blocks for a few seconds at most, and no longer than until ctx ends.
+	Await(ctx context.Context, c Credential) (*Identity, error)
+}
+
+// A Scoped is an Authenticator that asks clients without a credential for a token with certain scopes.
+type Scoped interface {
+	Scopes() []string
 }
 
 // A Caller is who sends a request over HTTP.
@@ -141,7 +176,7 @@ func AccountOf(ctx context.Context) admission.Account {
 // Done gives a channel that is closed when the Identity of the client of a request ends; nil if there is none.
 func Done(ctx context.Context) <-chan struct{} {
 	if i := IdentityOf(ctx); i != nil {
-		return i.ctx.Done()
+		return i.Context().Done()
 	}
 	return nil
 }

@@ -12,11 +12,11 @@ import (
 )
 
 // Certificates authenticates clients by the certificates that TLS has verified (mutual TLS). Such a client may do
-// everything while its certificate is valid; a stream of changes lasts as long as its connection.
+// everything while its certificate is valid.
 type Certificates struct{}
 
 // Challenge implements [Authenticator]: no header can ask for a certificate.
-func (Certificates) Challenge() string { return "" }
+func (Certificates) Challenge(string) string { return "" }
 
 // Authenticate implements [Authenticator].
 func (Certificates) Authenticate(c Credential) (*Identity, error) {

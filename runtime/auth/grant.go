@@ -51,6 +51,8 @@ type Grant struct {
 	Actions   Action
 	URIs      []Pattern // of any of these; none permits nothing
 	Providers []string  // only on URIs that belong to these providers, by their names; none is all
+	// Scope is the scope that a token must have for it; empty for none. Only [NewScopedIdentity] regards it.
+	Scope string
 }
 
 // FullAccess returns what permits all actions on the URIs of any of the patterns. Without a pattern it permits nothing.

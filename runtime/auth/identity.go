@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
@@ -15,16 +16,37 @@ type Identity struct {
 	everywhere *access            // by grants for all providers
 	byProvider map[string]*access // by grants for some
 	narrow     []*pathpattern.Set // patterns of which a URI must match one of each; none does not narrow
-	expires    time.Time          // zero for never
-	ctx        context.Context
+	end        *ending
 
+	lacking         []lacking // by scope; none for an Identity without scopes, or with all
 	choosesVersions bool
+}
+
+// An ending is when an Identity ends.
+type ending struct {
+	ctx     context.Context
+	expires time.Time // zero for never
+
+	once  sync.Once
+	timed context.Context // ctx until expires; made when it is first asked for, since most identities begin nothing that lasts
+}
+
+func (e *ending) context() context.Context {
+	if e.expires.IsZero() {
+		return e.ctx
+	}
+	e.once.Do(func() {
+		timed, cancel := context.WithDeadline(e.ctx, e.expires)
+		context.AfterFunc(timed, cancel)
+		e.timed = timed
+	})
+	return e.timed
 }
 
 // NewIdentity makes the Identity of a principal that may do what any of the grants permits; nil permits nothing. It lasts
 // until ctx ends, or until expires, if that is not zero.
 func NewIdentity(ctx context.Context, p abi.Principal, grants []Grant, expires time.Time) *Identity {
-	i := &Identity{principal: p, expires: expires, ctx: ctx}
+	i := &Identity{principal: p, end: &ending{ctx: ctx, expires: expires}}
 	i.everywhere = newAccess(grants, func(g *Grant) bool { return len(g.Providers) == 0 })
 	for _, g := range grants {
 		for _, name := range g.Providers {
@@ -57,11 +79,11 @@ func (i *Identity) ChoosingVersions() *Identity {
 func (i *Identity) Principal() *abi.Principal { return &i.principal }
 
 // Context ends when the Identity does. What was begun for it and lasts, as a stream of changes, must end then, too.
-func (i *Identity) Context() context.Context { return i.ctx }
+func (i *Identity) Context() context.Context { return i.end.context() }
 
 // Valid reports whether the Identity has not ended.
 func (i *Identity) Valid() bool {
-	return i.ctx.Err() == nil && (i.expires.IsZero() || time.Now().Before(i.expires))
+	return i.end.ctx.Err() == nil && (i.end.expires.IsZero() || time.Now().Before(i.end.expires))
 }
 
 // PermitsNothing reports whether no action is permitted on any URI.

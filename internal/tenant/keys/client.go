@@ -87,6 +87,14 @@ func (a *access) permits(names []string) []auth.Grant {
 	return all
 }
 
+// Grants gives the grants of roles of a tenant, by their names. Those that do not exist permit nothing.
+func Grants(t *tenant.Tenant, names []string) (all []auth.Grant) {
+	for _, name := range names {
+		all = append(all, grantsOf(roleOf(t, name))...)
+	}
+	return all
+}
+
 // grantsOf gives the grants of a role. What it says wrongly permits nothing: rules were checked when the tenant was read.
 func grantsOf(r *tenant.Role) []auth.Grant {
 	if r == nil {
@@ -95,7 +103,7 @@ func grantsOf(r *tenant.Role) []auth.Grant {
 	var grants []auth.Grant
 	for i := range r.Rules {
 		rule := &r.Rules[i]
-		g := auth.Grant{URIs: patternsOf(rule.URIs), Providers: rule.Providers}
+		g := auth.Grant{URIs: patternsOf(rule.URIs), Providers: rule.Providers, Scope: rule.Scope}
 		for _, name := range rule.Actions {
 			action, _ := auth.ParseAction(name) // none for an error
 			g.Actions |= action
@@ -115,8 +123,9 @@ func patternsOf(texts []string) []auth.Pattern {
 	return all
 }
 
+// makeAnonymous makes the Identity of clients that show nothing: they have no scope.
 func (a *access) makeAnonymous(ctx context.Context) *auth.Identity {
-	return auth.NewIdentity(ctx, abi.Principal{Subject: auth.Anonymous}, a.permits(a.of.Anonymous), time.Time{})
+	return auth.NewScopedIdentity(ctx, abi.Principal{Subject: auth.Anonymous}, a.permits(a.of.Anonymous), time.Time{})
 }
 
 // makeIdentity makes the Identity of a key. Its end is that of ctx, since the end of a key may be moved.

@@ -208,7 +208,7 @@ type authenticator struct {
 }
 
 // Challenge implements [auth.Authenticator].
-func (authenticator) Challenge() string { return `Bearer realm="wasmres"` }
+func (authenticator) Challenge(string) string { return `Bearer realm="wasmres"` }
 
 // Authenticate implements [auth.Authenticator]. How long it takes does not depend on the secret part of a key, and an answer
 // does not tell a key of another tenant from one that does not exist. After a client's address has shown ten different bad
@@ -237,8 +237,20 @@ func (a authenticator) byKey(c auth.Credential) (*auth.Identity, error) {
 			break
 		}
 	}
-	a.set.cfg.Refused(a.tenant, c.Address)
-	return nil, a.set.failures.Add(a.tenant, c)
+	return nil, a.set.Refuse(a.tenant, c)
+}
+
+// Refuse counts a bad credential that was shown to a tenant, and returns the error for it. Authenticators of a Set do so by
+// themselves.
+func (s *Set) Refuse(tenantID string, c auth.Credential) error {
+	s.cfg.Refused(tenantID, c.Address)
+	return s.failures.Add(tenantID, c)
+}
+
+// IsSuspect reports whether the address of a client has shown a tenant as many bad credentials as it may within a minute, and
+// when that minute ends. It may report so of others while very many addresses show bad ones.
+func (s *Set) IsSuspect(tenantID string, c auth.Credential) (until time.Duration, is bool) {
+	return s.failures.Exceeded(tenantID, c.Address)
 }
 
 // anonymous gives the identity of clients that show nothing.

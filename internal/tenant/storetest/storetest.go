@@ -40,8 +40,14 @@ func Tenant(id string) *tenant.Tenant {
 		}},
 		Roles: []tenant.Role{
 			{Name: "reader", Rules: []tenant.Rule{{Actions: []string{"list", "read"}, URIs: []string{"notes://**"}}}},
-			{Name: "writer", Rules: []tenant.Rule{{Actions: []string{"watch"}, URIs: []string{"notes://drafts/**"}, Providers: []string{"notes"}}}},
+			{Name: "writer", Rules: []tenant.Rule{{Actions: []string{"watch"}, URIs: []string{"notes://drafts/**"}, Providers: []string{"notes"}, Scope: "drafts"}}},
 		},
+		Scopes: []string{"notes"},
+		Issuers: []tenant.Issuer{{
+			URL: "https://id.example", Audiences: []string{"a"}, Types: []string{"JWT", "none"}, Roles: []string{"reader"}, RolesClaim: "groups",
+			Map: map[string][]string{"staff": {"writer"}}, Discovery: "https://id.example/discovery", Keys: "https://id.example/keys",
+			Introspection: &tenant.Introspection{ClientID: "wasmres", SecretFile: "/etc/secret", URL: "https://id.example/introspect"},
+		}},
 		Anonymous: []string{"reader"}, Tools: true, Owner: tenant.OwnerFiles, Digest: "9f86",
 	}
 }

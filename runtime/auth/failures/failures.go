@@ -56,6 +56,19 @@ func (f *Counter) Add(tenant string, c auth.Credential) error {
 	return auth.ErrInvalid
 }
 
+// Exceeded reports whether an address has shown a tenant as many bad credentials as it may, or cannot be counted since too many
+// others are, and for how long that is so.
+func (f *Counter) Exceeded(tenant string, address netip.Addr) (wait time.Duration, exceeded bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	past := time.Since(f.began)
+	if f.seen == nil || past >= failureTime || past < 0 {
+		return 0, false
+	}
+	hashes, known := f.seen[source{networkOf(address), tenant}]
+	return failureTime - past, len(hashes) >= maxFailures || !known && len(f.seen) >= maxAddresses
+}
+
 // networkOf gives the network that one client may have.
 func networkOf(address netip.Addr) netip.Prefix {
 	bits := 64

@@ -90,7 +90,7 @@ func (s *Store) Close() error {
 }
 
 // Challenge implements [auth.Authenticator].
-func (s *Store) Challenge() string { return `Bearer realm="wasmres"` }
+func (s *Store) Challenge(string) string { return `Bearer realm="wasmres"` }
 
 // Authenticate implements [auth.Authenticator]. How long it takes does not depend on the secret part of a token.
 func (s *Store) Authenticate(c auth.Credential) (*auth.Identity, error) {

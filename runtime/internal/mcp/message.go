@@ -199,6 +199,14 @@ func (m *Message) Target() (target string, ok, wanted bool) {
 	return "", false, false
 }
 
+// URI returns the URI of resources/read and resources/subscribe; ok is false for other methods, and if there is none.
+func (m *Message) URI() (uri string, ok bool) {
+	if m.Method != "resources/read" && m.Method != "resources/subscribe" {
+		return "", false
+	}
+	return unquote(m.params.uri)
+}
+
 // TargetIs reports whether m is a resources/read whose URI is spelt as name, byte for byte and without escapes. wanted is
 // as in Target.
 func (m *Message) TargetIs(name []byte) (is, wanted bool) {

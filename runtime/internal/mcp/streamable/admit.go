@@ -2,6 +2,7 @@ package streamable
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/netip"
@@ -23,10 +24,22 @@ func (h *Handler) KnowsCallers() bool {
 
 // Identify gives who sends a request from a remote address and shows a credential, of which it sets the address. The error is
 // one of package auth: [auth.ErrDenied] if the client's identity permits nothing.
+//
+// ErrPending is no refusal: then only ServeHTTP can tell, since it takes time.
 func (h *Handler) Identify(remoteAddr string, c auth.Credential) (*auth.Caller, error) {
+	if h.cfg.Auth == nil {
+		return h.identifyBy(remoteAddr, c, nil)
+	}
+	return h.identifyBy(remoteAddr, c, h.cfg.Auth.Authenticate)
+}
+
+// identifyBy is Identify by a function that authenticates clients; nil for none.
+func (h *Handler) identifyBy(
+	remoteAddr string, c auth.Credential, authenticate func(auth.Credential) (*auth.Identity, error),
+) (*auth.Caller, error) {
 	caller, address := callerAt(remoteAddr)
 	c.Address = address
-	by, err := h.identify(caller, c)
+	by, err := identify(caller, c, authenticate)
 	if h.cfg.Admission != nil {
 		caller.Account = h.cfg.Admission.Account(caller.Key, by)
 	}
@@ -34,11 +47,13 @@ func (h *Handler) Identify(remoteAddr string, c auth.Credential) (*auth.Caller, 
 }
 
 // identify authenticates a client of a known address, and says by what its account is known.
-func (h *Handler) identify(caller *auth.Caller, c auth.Credential) (admission.By, error) {
-	if h.cfg.Auth == nil {
+func identify(
+	caller *auth.Caller, c auth.Credential, authenticate func(auth.Credential) (*auth.Identity, error),
+) (admission.By, error) {
+	if authenticate == nil {
 		return admission.Address, nil
 	}
-	identity, err := h.cfg.Auth.Authenticate(c)
+	identity, err := authenticate(c)
 	if err != nil {
 		return admission.Unauthenticated, err
 	}
@@ -74,8 +89,11 @@ func (h *Handler) authenticate(w http.ResponseWriter, r *http.Request) (*http.Re
 		return r, true
 	}
 	began := time.Now()
-	header := strings.Join(r.Header.Values("Authorization"), ", ") // several are no credential
-	caller, err := h.Identify(r.RemoteAddr, auth.Credential{Authorization: header, TLS: r.TLS})
+	c := auth.Credential{Authorization: strings.Join(r.Header.Values("Authorization"), ", "), TLS: r.TLS} // several are none
+	caller, err := h.Identify(r.RemoteAddr, c)
+	if waiter, ok := h.cfg.Auth.(auth.Waiter); ok && errors.Is(err, auth.ErrPending) {
+		caller, err = h.identifyBy(r.RemoteAddr, c, func(c auth.Credential) (*auth.Identity, error) { return waiter.Await(r.Context(), c) })
+	}
 	caller.SetVersion(r.Header.Get(auth.VersionHeader))
 	r = r.WithContext(auth.WithCaller(r.Context(), caller))
 	if err == nil {
@@ -87,31 +105,102 @@ func (h *Handler) authenticate(w http.ResponseWriter, r *http.Request) (*http.Re
 	}
 	defer leave()
 	h.refused.Warn("credential", "request refused", "client", caller.Address, "err", err)
-	if tooMany := (*auth.TooManyError)(nil); errors.As(err, &tooMany) {
-		h.refuseByStatus(w, r, admission.Refusal{Limit: admission.Requests, Of: "client", RetryAfter: tooMany.RetryAfter}, began)
-		return nil, false
-	}
-	if errors.Is(err, auth.ErrDenied) {
-		h.record(r, began, http.StatusForbidden)
-		response.WriteJSON(w, http.StatusForbidden, mcp.AppendError(nil, nil, mcp.DeniedError(err)))
-		return nil, false
-	}
-	h.record(r, began, http.StatusUnauthorized)
-	h.challenge(w, header)
-	response.Refuse(w, http.StatusUnauthorized, err.Error())
+	h.refuseClient(w, r, c.Authorization, err, began)
 	return nil, false
 }
 
-// challenge asks a client that sent that header Authorization for a credential.
-func (h *Handler) challenge(w http.ResponseWriter, header string) {
-	challenge := h.cfg.Auth.Challenge()
+// refuseClient answers a request whose client was not identified for a reason.
+func (h *Handler) refuseClient(w http.ResponseWriter, r *http.Request, header string, err error, began time.Time) {
+	var tooMany *auth.TooManyError
+	var unavailable *auth.UnavailableError
+	switch {
+	case errors.As(err, &tooMany):
+		h.refuseByStatus(w, r, admission.Refusal{Limit: admission.Requests, Of: "client", RetryAfter: tooMany.RetryAfter}, began)
+	case errors.As(err, &unavailable):
+		h.record(r, began, http.StatusServiceUnavailable)
+		response.SetRetryAfter(w.Header(), unavailable.RetryAfter)
+		response.Refuse(w, http.StatusServiceUnavailable, err.Error())
+	case errors.Is(err, auth.ErrDenied):
+		if i := auth.IdentityOf(r.Context()); h.refuseForScope(w, r, nil, i.LackedScopes()) {
+			return
+		}
+		h.record(r, began, http.StatusForbidden)
+		response.WriteJSON(w, http.StatusForbidden, mcp.AppendError(nil, nil, mcp.DeniedError(err)))
+	default:
+		h.record(r, began, http.StatusUnauthorized)
+		h.challenge(w, r, header, nil)
+		response.Refuse(w, http.StatusUnauthorized, err.Error())
+	}
+}
+
+// challenge asks a client that sent that header Authorization for a credential, with one of some scopes: by default, those
+// that the Authenticator asks for.
+func (h *Handler) challenge(w http.ResponseWriter, r *http.Request, header string, scopes []string) {
+	challenge := h.cfg.Auth.Challenge(r.Host)
 	if challenge == "" {
 		return
+	}
+	if scoped, ok := h.cfg.Auth.(auth.Scoped); ok && len(scopes) == 0 {
+		scopes = scoped.Scopes()
+	}
+	if len(scopes) > 0 {
+		challenge += `, scope="` + strings.Join(scopes, " ") + `"`
 	}
 	if header != "" {
 		challenge += `, error="invalid_token", error_description="the token is unknown, malformed, expired or revoked"`
 	}
 	w.Header().Set("WWW-Authenticate", challenge)
+}
+
+// LacksScope returns the scopes of which each would permit what m asks for; none if that is permitted, or if no scope would do.
+// Lists, completions and streams of changes have what is permitted instead.
+func (h *Handler) LacksScope(ctx context.Context, m *mcp.Message) []string {
+	i := auth.IdentityOf(ctx)
+	if i == nil || !i.LacksScopes() {
+		return nil
+	}
+	uri, ok := m.URI()
+	if !ok {
+		return nil
+	}
+	action := auth.Read
+	if m.Method == "resources/subscribe" {
+		action = auth.Watch
+	}
+	return h.lacks(ctx, action, uri)
+}
+
+func (h *Handler) lacks(ctx context.Context, action auth.Action, uri string) []string {
+	if h.cfg.Lacks == nil {
+		return nil
+	}
+	return h.cfg.Lacks(ctx, action, uri)
+}
+
+// refuseForScope refuses a request that needs one of some scopes, and reports whether it has: with no scopes it does nothing. m is
+// nil for a request that is no message. A client without a credential is asked for one.
+func (h *Handler) refuseForScope(w http.ResponseWriter, r *http.Request, m *mcp.Message, scopes []string) bool {
+	if len(scopes) == 0 {
+		return false
+	}
+	var id json.RawMessage
+	entry := accesslog.Entry{Time: time.Now(), Method: r.Method}
+	if m != nil {
+		id, entry.Method = m.ID, m.Method
+		entry.URI, _ = m.URI()
+	}
+	err := &auth.ScopeError{Scopes: scopes}
+	status := http.StatusForbidden
+	if r.Header.Get("Authorization") == "" {
+		status = http.StatusUnauthorized
+		h.challenge(w, r, "", scopes)
+	} else if challenge := h.cfg.Auth.Challenge(r.Host); challenge != "" {
+		w.Header().Set("WWW-Authenticate", challenge+`, error="insufficient_scope", scope="`+strings.Join(scopes, " ")+`", error_description="`+err.Error()+`"`)
+	}
+	entry.Code = refusalCodes[status]
+	h.cfg.AccessLog.Record(r.Context(), entry)
+	response.WriteJSON(w, status, mcp.AppendError(nil, id, mcp.DeniedError(err)))
+	return true
 }
 
 // allow refuses a request that is not a message, with a status, when a limit of the client is hit. It reports false then;
@@ -171,7 +260,7 @@ func (h *Handler) RefuseMessage(ctx context.Context, m *mcp.Message, refused adm
 
 // refusalCodes are the codes of refusals in the access log, by status.
 var refusalCodes = map[int]string{
-	http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "denied",
+	http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "denied", http.StatusServiceUnavailable: "unavailable",
 }
 
 // record logs a request that was refused with a status of refusalCodes.

@@ -1,6 +1,7 @@
 package streamable
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -42,9 +43,12 @@ type Config struct {
 	// server's own and, on a loopback address, those of localhost.
 	AllowedOrigins []string
 
-	Auth      auth.Authenticator // tells who sends a request; nil serves every client
-	Admission admission.Gate     // bounds what clients use; nil does not
-	AccessLog mcp.AccessLog      // gets requests that are refused; the Core's gets the others; nil for none
+	Auth auth.Authenticator // tells who sends a request; nil serves every client
+	// Lacks returns the scopes of which each would permit the client of a request to do something with a URI; none if it may, or
+	// if no scope would do. Nil regards no scopes.
+	Lacks     func(ctx context.Context, action auth.Action, uri string) []string
+	Admission admission.Gate // bounds what clients use; nil does not
+	AccessLog mcp.AccessLog  // gets requests that are refused; the Core's gets the others; nil for none
 
 	MaxRequestBytes int64         // the longest body; 0 means 4 MiB
 	BodyTimeout     time.Duration // for the body of a request to come; 0 means 30 s
@@ -181,7 +185,9 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, inSession bool) {
 	case !ok:
 	case download.IsRequest(r):
 		defer leave()
-		download.Serve(w, r, h.cfg.Core)
+		if !h.refuseForScope(w, r, nil, h.lacks(r.Context(), auth.Download, r.URL.Query().Get("uri"))) {
+			download.Serve(w, r, h.cfg.Core)
+		}
 	case inSession && r.Method == http.MethodGet:
 		leave()
 		h.cfg.Legacy.ServeHTTP(w, r)
@@ -239,6 +245,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		leaving = func() {}
 	}
 	switch {
+	case h.refuseForScope(w, r, m, h.LacksScope(r.Context(), m)):
 	case !h.isLegacy(r, m):
 		h.answerModern(w, r, m, failure)
 	case failure == nil && m.IsCoreRequest() && AcceptsBoth(r.Header.Values("Accept")) && h.answerInSession(w, r, m):

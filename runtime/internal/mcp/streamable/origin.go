@@ -94,7 +94,7 @@ func (p *originPolicy) setCORS(w http.ResponseWriter, r *http.Request) (done boo
 	header.Add("Vary", "Origin")
 	header.Set("Access-Control-Allow-Origin", origin)
 	header.Set("Access-Control-Expose-Headers", "Accept-Ranges, Content-Disposition, Content-Range, ETag, "+
-		"Mcp-Session-Id, WWW-Authenticate")
+		"MCP-Protocol-Version, Mcp-Session-Id, Retry-After, WWW-Authenticate")
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}

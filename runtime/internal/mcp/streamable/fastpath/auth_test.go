@@ -513,4 +513,4 @@ type authenticator struct{ identity *auth.Identity }
 
 func (a authenticator) Authenticate(auth.Credential) (*auth.Identity, error) { return a.identity, nil }
 
-func (authenticator) Challenge() string { return "Bearer" }
+func (authenticator) Challenge(string) string { return "Bearer" }

@@ -36,6 +36,9 @@ func (c *fastConn) answer(h *head) (done bool) {
 	if m.Parse(c.buf[h.size:h.size+h.body]) != nil || !m.IsSimple() {
 		return false
 	}
+	if len(c.handler.LacksScope(c.context(), m)) > 0 {
+		return false
+	}
 	ctx, cancel := context.WithCancelCause(c.context())
 	defer cancel(nil)
 	finish, ok := c.begin(ctx, h, m, cancel)
