@@ -125,6 +125,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	n.issuers = oauth.New(oauth.Config{Now: n.clock.now, Logger: n.cfg.Logger})
 	n.bearers = bearer.New(bearer.Config{
 		Keys: n.keys, Verifier: n.issuers, ServerURL: s.ServerURL(), Secret: n.seals.Secret, Logger: n.cfg.Logger,
+		Decided: func(err error) { n.decided("oauth", err) },
 	})
 	cache := n.cfg.CacheDir
 	if cache == "" {

@@ -71,14 +71,23 @@ func (a *authenticator) Await(ctx context.Context, c auth.Credential) (*auth.Ide
 // authenticate authenticates a client, by its key or by its token, which verify verifies if it is not known.
 func (a *authenticator) authenticate(c auth.Credential, verify func(*clients, string) (*known, error)) (*auth.Identity, error) {
 	token, ok := tokenOf(c.Authorization)
-	if !ok {
+	if !ok || a.set.of(a.tenant) == nil {
 		return a.keys.Authenticate(c)
 	}
+	identity, err := a.byToken(token, c, verify)
+	if err != auth.ErrPending {
+		a.set.cfg.Decided(err)
+	}
+	return identity, err
+}
+
+// byToken authenticates a client by its token.
+func (a *authenticator) byToken(token string, c auth.Credential, verify func(*clients, string) (*known, error)) (*auth.Identity, error) {
 	id := sum(sha256.Sum256([]byte(token)))
 	for {
 		now := a.set.of(a.tenant)
 		if now == nil {
-			return a.keys.Authenticate(c)
+			return nil, a.set.cfg.Keys.Refuse(a.tenant, c)
 		}
 		if k, ok := now.known.Get(id); ok && k.identity.Valid() {
 			return a.bound(k, c)

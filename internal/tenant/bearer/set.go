@@ -26,7 +26,10 @@ type Config struct {
 	ServerURL string
 	// Secret opens a sealed secret of a tenant; nil refuses them.
 	Secret func(tenantID, name string) (secret.Value, error)
-	Logger *slog.Logger // nil discards
+	// Decided gets the error of each decision on a token, as [auth.Authenticator] has it; nil for a good one. It must not block. Nil
+	// discards.
+	Decided func(err error)
+	Logger  *slog.Logger // nil discards
 }
 
 // A Set authenticates the clients of all tenants. It is safe for concurrent use.
@@ -49,6 +52,9 @@ type table map[string]*clients
 func New(cfg Config) *Set {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Decided == nil {
+		cfg.Decided = func(error) {}
 	}
 	s := &Set{cfg: cfg, began: time.Now(), log: throttle.New(cfg.Logger)}
 	s.current.Store(&table{})
