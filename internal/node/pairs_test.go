@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/childtest"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/node"
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -30,7 +31,7 @@ import (
 func TestMain(m *testing.M) {
 	runtime.Main()
 	sqlcap.Main()
-	if role := roles[os.Getenv(roleKey)]; role != nil {
+	if role := roles[childtest.Role()]; role != nil {
 		if err := role(os.Args[1]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

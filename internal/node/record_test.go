@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/childtest"
 	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/node"
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -208,9 +209,6 @@ func TestEntriesOfChanges(t *testing.T) {
 	}
 }
 
-// roleKey is the environment variable that makes the test binary a server with that role.
-const roleKey = "NODE_TEST_ROLE"
-
 // roles has what servers do with a data folder.
 var roles = map[string]func(dir string) error{"churn": churn, "overflow": overflow}
 
@@ -234,35 +232,22 @@ func churn(dir string) error {
 // each key in the store is in the ledger; and the ledger says which of its entries are not in force.
 func TestStoreAndLedgerAgreeAfterAServerIsKilled(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	times := 15
 	if testing.Short() {
 		times = 3
 	}
 	var acknowledged []string
 	for range times {
-		cmd := exec.CommandContext(t.Context(), exe, dir)
-		cmd.Env = append(os.Environ(), roleKey+"=churn")
-		cmd.Stderr = os.Stderr
-		output, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		process, output, end := childtest.Start(t, "churn", dir)
 		left := rand.IntN(8)
 		for lines := bufio.NewScanner(output); lines.Scan(); {
 			acknowledged = append(acknowledged, lines.Text())
 			if left--; left < 0 {
-				_ = cmd.Process.Kill() // its output until then is read to the end
+				_ = process.Kill() // its output until then is read to the end
 			}
 		}
-		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
-			t.Fatal(err)
+		if end(); left >= 0 {
+			t.Fatal("the server ended by itself")
 		}
 	}
 	n, err := openEmpty(t.Context(), dir)
@@ -364,15 +349,9 @@ func overflow(dir string) error {
 
 func TestAFullDiskRefusesChangesAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), exe, dir)
-	cmd.Env = append(os.Environ(), roleKey+"=overflow")
-	cmd.Stderr = os.Stderr
-	output, err := cmd.Output()
-	if err != nil {
+	_, pipe, end := childtest.Start(t, "overflow", dir)
+	output, err := io.ReadAll(pipe)
+	if end(); err != nil {
 		t.Fatal(err)
 	}
 	recorded := map[string]bool{}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"sync"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wasmres/wasmres/internal/childtest"
 	"github.com/wasmres/wasmres/internal/usage"
 )
 
@@ -185,11 +185,8 @@ func TestAnotherFileIsRefused(t *testing.T) {
 	}
 }
 
-// roleKey is the environment variable that makes the test binary a child with that role.
-const roleKey = "USAGE_TEST_ROLE"
-
 func TestMain(m *testing.M) {
-	role := map[string]func(*usage.Book) error{"count": count, "overflow": overflow}[os.Getenv(roleKey)]
+	role := map[string]func(*usage.Book) error{"count": count, "overflow": overflow}[childtest.Role()]
 	if role == nil {
 		os.Exit(m.Run())
 	}
@@ -237,18 +234,6 @@ func overflow(b *usage.Book) error {
 	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)
 }
 
-func child(t *testing.T, role, file string) *exec.Cmd {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), exe, file)
-	cmd.Env = append(os.Environ(), roleKey+"="+role)
-	cmd.Stderr = os.Stderr
-	return cmd
-}
-
 func requestsOf(t *testing.T, file string) (n uint64) {
 	t.Helper()
 	rows, err := usage.ReadFile(t.Context(), file, all)
@@ -266,25 +251,18 @@ func TestNothingIsCountedTwiceWhenAProcessIsKilled(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "usage.db")
 	before := uint64(0)
 	for range 10 {
-		cmd := child(t, "count", file)
-		output, err := cmd.StdoutPipe()
-		if err == nil {
-			err = cmd.Start()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		process, output, end := childtest.Start(t, "count", file)
 		left, written := rand.IntN(20), uint64(0)
 		for lines := bufio.NewScanner(output); lines.Scan(); {
 			if _, err := fmt.Sscan(lines.Text(), &written); err != nil {
 				t.Fatal(err)
 			}
 			if left--; left < 0 {
-				_ = cmd.Process.Kill() // its output until then is read to the end
+				_ = process.Kill() // its output until then is read to the end
 			}
 		}
-		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
-			t.Fatal(err)
+		if end(); left >= 0 {
+			t.Fatal("the child ended by itself")
 		}
 		now := requestsOf(t, file)
 		if now < before+written || now > before+written+1 {
@@ -296,9 +274,8 @@ func TestNothingIsCountedTwiceWhenAProcessIsKilled(t *testing.T) {
 
 func TestAFullDiskLosesNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "usage.db")
-	if err := child(t, "overflow", file).Run(); err != nil {
-		t.Fatal(err)
-	}
+	_, _, end := childtest.Start(t, "overflow", file)
+	end()
 	if n := requestsOf(t, file); n != 300 {
 		t.Errorf("got %d requests, want 300", n)
 	}

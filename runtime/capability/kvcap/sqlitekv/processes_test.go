@@ -9,7 +9,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -18,13 +17,11 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/childtest"
 	"github.com/wasmres/wasmres/runtime/capability/kvcap"
 	"github.com/wasmres/wasmres/runtime/capability/kvcap/kvtest"
 	"github.com/wasmres/wasmres/runtime/capability/kvcap/sqlitekv"
 )
-
-// roleKey is the environment variable that makes the test binary a child with that role.
-const roleKey = "SQLITEKV_TEST_ROLE"
 
 // roles has what children do with the store of a directory. They print their results for the parent.
 var roles = map[string]func(ctx context.Context, s *sqlitekv.Store) error{
@@ -32,7 +29,7 @@ var roles = map[string]func(ctx context.Context, s *sqlitekv.Store) error{
 }
 
 func TestMain(m *testing.M) {
-	role, ok := roles[os.Getenv(roleKey)]
+	role, ok := roles[childtest.Role()]
 	if !ok {
 		os.Exit(m.Run())
 	}
@@ -48,37 +45,6 @@ func play(ctx context.Context, dir string, role func(context.Context, *sqlitekv.
 		return err
 	}
 	return errors.Join(role(ctx, s), s.Close())
-}
-
-// child starts the test binary in a role. end waits for the exit of the child, after all output was read; kill kills it,
-// which is not a failure.
-func child(t *testing.T, role, dir string) (output io.Reader, kill, end func()) {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), exe, dir)
-	cmd.Env = append(os.Environ(), roleKey+"="+role)
-	cmd.Stderr = os.Stderr
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	killed := false
-	kill = func() {
-		killed = true
-		_ = cmd.Process.Kill()
-	}
-	return pipe, kill, func() {
-		t.Helper()
-		if err := cmd.Wait(); err != nil && !killed {
-			t.Errorf("%s: %v", role, err)
-		}
-	}
 }
 
 const countEach = 25
@@ -101,7 +67,7 @@ func TestProcessesSwapAtomically(t *testing.T) {
 	const children = 2
 	var running sync.WaitGroup
 	for range children {
-		_, _, end := child(t, "count", dir)
+		_, _, end := childtest.Start(t, "count", dir)
 		running.Go(end)
 	}
 	if err := count(t.Context(), s); err != nil {
@@ -133,7 +99,7 @@ func TestProcessesShareTheQuota(t *testing.T) {
 	dir := private(t)
 	outputs, ends := [2]io.Reader{}, [2]func(){}
 	for i := range outputs {
-		outputs[i], _, ends[i] = child(t, "fill", dir)
+		_, outputs[i], ends[i] = childtest.Start(t, "fill", dir)
 	}
 	sum := 0
 	for i := range outputs {
@@ -174,7 +140,7 @@ func churn(ctx context.Context, s *sqlitekv.Store) error {
 func TestNothingAcknowledgedIsLostWhenAProcessIsKilled(t *testing.T) {
 	dir := private(t)
 	for range 8 {
-		output, kill, end := child(t, "churn", dir)
+		process, output, end := childtest.Start(t, "churn", dir)
 		want := map[string]int{} // bytes; 0 when it is deleted
 		left := 1 + rand.IntN(80)
 		lines := bufio.NewScanner(output)
@@ -192,7 +158,7 @@ func TestNothingAcknowledgedIsLostWhenAProcessIsKilled(t *testing.T) {
 				t.Fatalf("the child printed %q", lines.Text())
 			}
 			if left--; left == 0 {
-				kill() // its output until then is read to the end
+				_ = process.Kill() // its output until then is read to the end
 			}
 		}
 		end()
@@ -256,7 +222,7 @@ func overflow(ctx context.Context, s *sqlitekv.Store) error {
 
 func TestAFullDiskLosesNothing(t *testing.T) {
 	dir := private(t)
-	output, _, end := child(t, "overflow", dir)
+	_, output, end := childtest.Start(t, "overflow", dir)
 	want, full := map[string]int{}, false
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {
