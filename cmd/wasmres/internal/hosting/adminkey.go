@@ -43,7 +43,7 @@ serve.yaml. What it may do is its role:
 			{
 				Name: "revoke", Usage: "refuse an admin key from now on", ArgsUsage: "ID",
 				Flags:        serverFlags(),
-				OnUsageError: cli.OnUsageError, Action: revokeAdminKey,
+				OnUsageError: cli.OnUsageError, Action: revoke("admin key", (*admin.Client).RevokeAdminKey),
 			},
 		},
 	})
@@ -115,19 +115,5 @@ func listAdminKeys(c *cli.Context) error {
 			rows = append(rows, []string{k.ID, k.Name, string(k.Role), k.Tenant, endOf(k.Expires, k.Expired), k.Creator})
 		}
 		return terminal.PrintTable(c.App.Writer, []string{"ID", "NAME", "ROLE", "TENANT", "EXPIRES", "CREATOR"}, rows)
-	})
-}
-
-func revokeAdminKey(c *cli.Context) error {
-	args, err := cli.Arguments(c, "ID")
-	if err != nil {
-		return err
-	}
-	return ask(c, func(ctx context.Context, s *admin.Client) error {
-		if err := s.RevokeAdminKey(ctx, args[0]); err != nil {
-			return err
-		}
-		fmt.Fprintf(c.App.ErrWriter, "Revoked admin key %s.\n", terminal.Cell(args[0]))
-		return nil
 	})
 }

@@ -43,7 +43,7 @@ Authorization, after "Bearer ". What it may do is what its roles permit, which t
 				Name: "revoke", Usage: "refuse a key from now on", ArgsUsage: "ID",
 				Description:  `The server refuses the key with the next request, and ends the client's streams.`,
 				Flags:        serverFlags(),
-				OnUsageError: cli.OnUsageError, Action: revokeKey,
+				OnUsageError: cli.OnUsageError, Action: revoke("key", (*admin.Client).RevokeKey),
 			},
 			{
 				Name: "rotate", Usage: "make a key that replaces another, and print it once", ArgsUsage: "ID",
@@ -129,18 +129,21 @@ func listKeys(c *cli.Context) error {
 	})
 }
 
-func revokeKey(c *cli.Context) error {
-	args, err := cli.Arguments(c, "ID")
-	if err != nil {
-		return err
-	}
-	return ask(c, func(ctx context.Context, s *admin.Client) error {
-		if err := s.RevokeKey(ctx, args[0]); err != nil {
+// revoke returns the action that revokes the key, of that kind, whose ID is the argument.
+func revoke(kind string, request func(s *admin.Client, ctx context.Context, id string) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		args, err := cli.Arguments(c, "ID")
+		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.App.ErrWriter, "Revoked key %s.\n", terminal.Cell(args[0]))
-		return nil
-	})
+		return ask(c, func(ctx context.Context, s *admin.Client) error {
+			if err := request(s, ctx, args[0]); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.App.ErrWriter, "Revoked %s %s.\n", kind, terminal.Cell(args[0]))
+			return nil
+		})
+	}
 }
 
 func rotateKey(c *cli.Context) error {
