@@ -34,9 +34,8 @@ type Client struct {
 	key  string // for the header Authorization; empty for none
 	http *http.Client
 
-	pageSize         int     // items on a page; 0 is MaxPage
-	ifMatch, onceKey string  // of writes; empty for none
-	tag              *string // where the tags of answers go; may be nil
+	pageSize int    // items on a page; 0 is MaxPage
+	onceKey  string // of writes; empty for none
 }
 
 // NewClient makes a Client of the server with a socket. It connects with the first request.
@@ -306,9 +305,6 @@ func (c *Client) send(ctx context.Context, method, path string, header http.Head
 	if c.key != "" {
 		r.Header.Set("Authorization", "Bearer "+c.key)
 	}
-	if c.ifMatch != "" {
-		r.Header.Set("If-Match", strconv.Quote(c.ifMatch))
-	}
 	if c.onceKey != "" {
 		r.Header.Set(idempotencyHeader, c.onceKey)
 	}
@@ -317,9 +313,6 @@ func (c *Client) send(ctx context.Context, method, path string, header http.Head
 		return c.unreachable(ctx, err)
 	}
 	defer response.Body.Close()
-	if c.tag != nil {
-		*c.tag = strings.Trim(response.Header.Get("ETag"), `"`)
-	}
 	read, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:

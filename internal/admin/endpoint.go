@@ -62,6 +62,8 @@ var endpoints = []endpoint{
 	{method: http.MethodPost, path: "/v1/tenants/{tenant}/providers/{provider}/promote", may: deployers, action: "version.promote", handle: (*Server).promoteVersion},
 	{method: http.MethodPost, path: "/v1/tenants/{tenant}/providers/{provider}/rollback", may: deployers, action: "version.rollback", handle: (*Server).rollbackVersion},
 
+	{method: http.MethodGet, path: "/v1/rollouts", may: readers, own: true, handle: (*Server).listRollouts},
+
 	{method: http.MethodGet, path: "/v1/plans", may: readers, handle: (*Server).listPlans},
 	{method: http.MethodPut, path: "/v1/plans/{plan}", may: operators, action: "plan.set", handle: (*Server).putPlan, maxBody: strict.MaxSize},
 	{method: http.MethodDelete, path: "/v1/plans/{plan}", may: operators, action: "plan.remove", handle: (*Server).removePlan},

@@ -157,17 +157,9 @@ func (r *response) SetReadDeadline(time.Time) error  { return nil }
 func (r *response) SetWriteDeadline(time.Time) error { return nil }
 func (r *response) FlushError() error                { return nil }
 
-// Conditional returns a Client whose writes are made only while the object has the tag, unless that is empty, and once for each
-// key, unless that is empty: see [NewIdempotencyKey].
-func (c *Client) Conditional(tag, key string) *Client {
+// Once returns a Client whose writes are made once for a key, unless that is empty: see [NewIdempotencyKey].
+func (c *Client) Once(key string) *Client {
 	next := *c
-	next.ifMatch, next.onceKey = tag, key
-	return &next
-}
-
-// Noting returns a Client that keeps the tag of each answer in tag. It is not safe for concurrent use.
-func (c *Client) Noting(tag *string) *Client {
-	next := *c
-	next.tag = tag
+	next.onceKey = key
 	return &next
 }

@@ -105,6 +105,7 @@ var pages = map[string]page{
 	"POST /tenants/{tenant}/providers/{provider}/versions/{version}/approve": approveVersion,
 	"POST /tenants/{tenant}/providers/{provider}/versions/{version}/reject":  rejectVersion,
 	"POST /tenants/{tenant}/providers/{provider}/versions/{version}/promote": promoteVersion,
+	"GET /rollouts":                 showRollouts,
 	"GET /usage":                    showUsage,
 	"GET /keys":                     showKeys,
 	"POST /keys/{key}/revoke":       revokeKey,

@@ -96,7 +96,7 @@ func makeKey(v *visit) error {
 	if asked.Expires, err = expiryOf(v.r.PostForm.Get("life"), v.rendered()); err != nil {
 		return err
 	}
-	made, err := v.api.Conditional("", once).CreateKey(v.r.Context(), id, asked)
+	made, err := v.api.Once(once).CreateKey(v.r.Context(), id, asked)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func revokeKey(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if err := v.api.Conditional("", once).RevokeKey(v.r.Context(), v.r.PathValue("key")); err != nil {
+	if err := v.api.Once(once).RevokeKey(v.r.Context(), v.r.PathValue("key")); err != nil {
 		return err
 	}
 	return v.done("key-revoked", backTo(v.r.PostForm.Get("tenant"), "keys"))
@@ -136,7 +136,7 @@ func rotateKey(v *visit) error {
 	if err != nil {
 		return err
 	}
-	made, err := v.api.Conditional("", once).RotateKey(v.r.Context(), v.r.PathValue("key"), 24*time.Hour)
+	made, err := v.api.Once(once).RotateKey(v.r.Context(), v.r.PathValue("key"), 24*time.Hour)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func makeAdminKey(v *visit) error {
 	if asked.Expires, err = expiryOf(v.r.PostForm.Get("life"), v.rendered()); err != nil {
 		return err
 	}
-	made, err := v.api.Conditional("", once).CreateAdminKey(v.r.Context(), asked)
+	made, err := v.api.Once(once).CreateAdminKey(v.r.Context(), asked)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func revokeAdminKey(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if err := v.api.Conditional("", once).RevokeAdminKey(v.r.Context(), v.r.PathValue("key")); err != nil {
+	if err := v.api.Once(once).RevokeAdminKey(v.r.Context(), v.r.PathValue("key")); err != nil {
 		return err
 	}
 	return v.done("key-revoked", urlOf("admin-keys"))

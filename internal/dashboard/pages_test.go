@@ -82,7 +82,7 @@ func serveAll(tb testing.TB) *site {
 var paths = []string{
 	"/ui/", "/ui/tenants", "/ui/tenants/acme", "/ui/tenants/acme/keys", "/ui/tenants/acme/usage", "/ui/tenants/acme/crashes", "/ui/tenants/acme/log",
 	"/ui/tenants/acme/providers/notes", versionPath, "/ui/tenants/acme/providers/notes/versions/1",
-	"/ui/usage", "/ui/crashes", "/ui/crashes/0123456789abcdef", "/ui/ledger", "/ui/keys", "/ui/admin-keys",
+	"/ui/rollouts", "/ui/usage", "/ui/crashes", "/ui/crashes/0123456789abcdef", "/ui/ledger", "/ui/keys", "/ui/admin-keys",
 }
 
 func TestPagesShowTextsOfOthersAsTexts(t *testing.T) {
@@ -212,7 +212,7 @@ func TestSessionsOfCrashesAreSaved(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	_, page := serveAll(t).signedIn(t, admin.Operator, "").get(t, "/ui/tenants/acme/usage")
-	for _, part := range []string{"<dt>Processor time</dt><dd>1.5s</dd>", `: 7 ok, 1 refused, 0 limited, 2 failed</title>`, `<th scope="row">notes</th><td class="n">3</td>`} {
+	for _, part := range []string{"<dt>Processor time</dt><dd>1.5 s</dd>", `: 7 ok, 1 refused, 0 limited, 2 failed</title>`, `<th scope="row">notes</th><td class="n">3</td>`} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page has no %s: %s", part, page)
 		}

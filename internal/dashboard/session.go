@@ -100,6 +100,7 @@ var mainPages = []struct {
 }{
 	{"Server", "/", func(s admin.Standing) bool { return s.Tenant == "" }},
 	{"Tenants", "/tenants", func(admin.Standing) bool { return true }},
+	{"Rollouts", "/rollouts", func(admin.Standing) bool { return true }},
 	{"Usage", "/usage", admin.Standing.Audits},
 	{"Crashes", "/crashes", func(admin.Standing) bool { return true }},
 	{"Ledger", "/ledger", admin.Standing.Audits},

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/webpage"
@@ -29,7 +28,6 @@ func urlOf(parts ...string) string {
 type nodePage struct {
 	Top    admin.Top
 	Uptime string
-	Room   webpage.Meter
 }
 
 func showNode(v *visit) error {
@@ -43,8 +41,7 @@ func showNode(v *visit) error {
 	}
 	n := top.Node
 	view := v.view("Server", nodePage{
-		Top: top, Uptime: top.Time.Sub(n.Started).Round(time.Second).String(),
-		Room: webpage.NewMeter("Live providers", float64(n.Live), float64(n.Capacity), number),
+		Top: top, Uptime: webpage.Seconds(top.Time.Sub(n.Started).Seconds()),
 	})
 	view.Refresh = refreshTime
 	return v.show("node", view)

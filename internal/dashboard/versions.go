@@ -21,10 +21,8 @@ type providerPage struct {
 	Standing admin.Standing
 	Provider admin.Provider
 	Versions []admin.Version // the newest first
-	Active   int             // number of the version that serves; 0 for none
-	Previous int             // to which a rollback returns; 0 for none
-	Canary   int             // 0 for none
-	Tag      string          // of the route
+	Route    admin.Route
+	Trial    *trial // nil for none
 	Once     string
 }
 
@@ -38,21 +36,14 @@ func showProvider(v *visit) error {
 	if i := slices.IndexFunc(t.Modules, func(one admin.Provider) bool { return one.Name == name }); i >= 0 {
 		p.Provider = t.Modules[i]
 	}
-	found, err := v.api.Noting(&p.Tag).Versions(v.r.Context(), id, name)
+	found, err := v.api.Versions(v.r.Context(), id, name)
 	if err != nil {
 		return err
 	}
-	p.Versions = found.Items
-	for _, one := range p.Versions {
-		switch one.Route {
-		case "active":
-			p.Active = one.Number
-		case "previous":
-			p.Previous = one.Number
-		case "canary":
-			p.Canary = one.Number
-		}
+	if p.Route, err = v.api.Route(v.r.Context(), id, name); err != nil {
+		return err
 	}
+	p.Versions, p.Trial = found.Items, trialOf(&p.Route)
 	view := v.tenantView(name, id, p)
 	view.Refresh = refreshTime
 	return v.show("provider", view)
@@ -64,8 +55,7 @@ type versionPage struct {
 	Standing admin.Standing
 	Same     []string // what it asks for, and the active version may already
 	Clipped  int      // lines that are not shown
-	Tag      string   // of the version
-	RouteTag string
+	RouteTag string   // Version.Tag is that of the version
 	Once     string
 	Manifest string // as far as it is shown
 	Report   string
@@ -90,12 +80,14 @@ func showVersion(v *visit) error {
 		return err
 	}
 	p := versionPage{Standing: v.standing, Once: admin.NewIdempotencyKey()}
-	if p.Version, err = v.api.Noting(&p.Tag).Version(v.r.Context(), id, name, n); err != nil {
+	if p.Version, err = v.api.Version(v.r.Context(), id, name, n); err != nil {
 		return err
 	}
-	if _, err := v.api.Noting(&p.RouteTag).Versions(v.r.Context(), id, name); err != nil {
+	route, err := v.api.Route(v.r.Context(), id, name)
+	if err != nil {
 		return err
 	}
+	p.RouteTag = route.Tag
 	p.fill()
 	view := v.tenantView(name+" version "+strconv.Itoa(n), id, p)
 	view.Trail = append(view.Trail, webpage.Link{Text: name, URL: urlOf("tenants", id, "providers", name)})
@@ -138,7 +130,7 @@ func downloadManifest(v *visit) error {
 }
 
 // decide makes a change that a form asks for, if what it changes is as the form has shown it.
-func (v *visit) decide(do func(api *admin.Client, number int) error, notice string) error {
+func (v *visit) decide(do func(api *admin.Client, number int, tag string) error, notice string) error {
 	once, err := v.once()
 	if err != nil {
 		return err
@@ -153,7 +145,7 @@ func (v *visit) decide(do func(api *admin.Client, number int) error, notice stri
 	if tag == "" { // a form of this site has one
 		return &admin.Problem{Status: http.StatusBadRequest, Code: admin.CodeInvalid, Detail: "The form does not say what it has shown: load the page again."}
 	}
-	if err := do(v.api.Conditional(tag, once), number); err != nil {
+	if err := do(v.api.Once(once), number, tag); err != nil {
 		return err
 	}
 	to := []string{"tenants", v.r.PathValue("tenant"), "providers", v.r.PathValue("provider")}
@@ -164,29 +156,29 @@ func (v *visit) decide(do func(api *admin.Client, number int) error, notice stri
 }
 
 func approveVersion(v *visit) error {
-	return v.decide(func(api *admin.Client, number int) error {
-		_, err := api.ApproveVersion(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), number, "")
+	return v.decide(func(api *admin.Client, number int, tag string) error {
+		_, err := api.ApproveVersion(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), number, tag)
 		return err
 	}, "approved")
 }
 
 func rejectVersion(v *visit) error {
-	return v.decide(func(api *admin.Client, number int) error {
-		_, err := api.RejectVersion(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), number, v.r.PostForm.Get("reason"), "")
+	return v.decide(func(api *admin.Client, number int, tag string) error {
+		_, err := api.RejectVersion(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), number, v.r.PostForm.Get("reason"), tag)
 		return err
 	}, "rejected")
 }
 
 func promoteVersion(v *visit) error {
-	return v.decide(func(api *admin.Client, number int) error {
-		_, err := api.Promote(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), number, "")
+	return v.decide(func(api *admin.Client, number int, tag string) error {
+		_, err := api.Promote(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), number, tag)
 		return err
 	}, "promoted")
 }
 
 func rollBack(v *visit) error {
-	return v.decide(func(api *admin.Client, _ int) error {
-		_, err := api.Rollback(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), "")
+	return v.decide(func(api *admin.Client, _ int, tag string) error {
+		_, err := api.Rollback(v.r.Context(), v.r.PathValue("tenant"), v.r.PathValue("provider"), tag)
 		return err
 	}, "rolled-back")
 }

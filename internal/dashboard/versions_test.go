@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"context"
+	"html"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -55,6 +56,16 @@ func (d deployed) Rollback(ctx context.Context, _ tenant.ProviderID, actor strin
 	return d.route(ctx, d.host.Snapshot().Routes[notes].Previous, 0, actor, mayChange)
 }
 
+func (d deployed) Watchers(string) int { return 7 }
+
+func (d deployed) Trial(id tenant.ProviderID) *admin.Trial {
+	route := d.host.Snapshot().Routes[id]
+	if route == nil || route.Canary == 0 {
+		return nil
+	}
+	return &admin.Trial{Version: route.Canary, Active: admin.Counts{Calls: 900, P99Micros: 1900}, Canary: admin.Counts{Calls: 100, Faults: 3, P99Micros: 2100}, Problem: hostile[:2000]}
+}
+
 // push makes versions of notes: the first is active, and the second asks for more and waits.
 func push(tb testing.TB, h *admintest.Host) {
 	tb.Helper()
@@ -91,7 +102,7 @@ func formOf(t *testing.T, page, action string) url.Values {
 	form, _, _ := strings.Cut(rest, "</form>")
 	values := url.Values{}
 	for _, found := range regexp.MustCompile(`name="(once|tag)" value="([^"]*)"`).FindAllStringSubmatch(form, -1) {
-		values.Set(found[1], found[2])
+		values.Set(found[1], html.UnescapeString(found[2]))
 	}
 	return values
 }
@@ -151,6 +162,32 @@ func TestReject(t *testing.T) {
 	form.Set("reason", "<b>no</b>")
 	if _, page := b.post(t, versionPath+"/reject", form); !strings.Contains(page, "&lt;b&gt;no&lt;/b&gt;") || s.Snapshot().VersionOf(notes, 2).State != tenant.StateRejected {
 		t.Errorf("got %s", page)
+	}
+}
+
+// A rollout is shown with what both versions did.
+func TestRollouts(t *testing.T) {
+	s := serveAll(t)
+	third := *s.Snapshot().VersionOf(notes, 1)
+	third.Number = 3
+	route := &tenant.Route{Tenant: "acme", Provider: "notes", Active: 1, Canary: 3, Share: 10}
+	for _, c := range []tenant.Change{{Actor: "test", SetVersions: []*tenant.Version{&third}}, {Actor: "test", SetRoutes: []*tenant.Route{route}}} {
+		if _, err := s.Apply(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := s.signedIn(t, admin.Auditor, "acme")
+	_, page := b.get(t, "/ui/tenants/acme/providers/notes")
+	for _, want := range []string{"<title>version 3: 100</title>", "<title>version 3: 3</title>", "<title>version 1: 1.9 ms</title>", "Version 3 serves 10 %"} {
+		if !strings.Contains(page, want) || len(page) > maxPage {
+			t.Errorf("the page with %d bytes has no %s: %s", len(page), want, page)
+		}
+	}
+	if _, page := b.get(t, "/ui/rollouts"); !strings.Contains(page, `/providers/notes">notes</a></th><td class="n">1</td><td class="n">3</td><td class="n">10 %</td><td class="n">100</td><td class="n">3</td>`) {
+		t.Errorf("the list is %s", page)
+	}
+	if _, page := s.signedIn(t, admin.Auditor, "beta").get(t, "/ui/rollouts"); strings.Contains(page, "notes") {
+		t.Errorf("another tenant sees %s", page)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // functions are those of all templates.
 var functions = template.FuncMap{ // never changed
-	"size": sizeOf, "count": Count, "short": Short, "moment": moment, "machine": machine, "digest": shortDigest, "seconds": Seconds, "millis": millis, "has": has, "now": func() string { return machine(time.Now()) },
+	"size": sizeOf, "count": Count, "short": Short, "moment": moment, "machine": machine, "digest": shortDigest, "seconds": Seconds, "took": took, "float": func(n int64) float64 { return float64(n) }, "millis": millis, "has": has, "now": func() string { return machine(time.Now()) },
 }
 
 // Size writes bytes for a person, as in 2.4 MiB.
@@ -100,17 +100,27 @@ func moment(v any) string {
 // machine writes a time for a program.
 func machine(v any) string { return timeOf(v).UTC().Format(time.RFC3339) }
 
-// Seconds writes seconds for a person.
+// Seconds writes seconds for a person, as in 1.5 s or 2 h 5 min.
 func Seconds(n float64) string {
+	decimals := func(f float64, unit string) string { return strconv.FormatFloat(f, 'f', 1, 64) + unit }
 	switch d := time.Duration(n * float64(time.Second)); {
-	case d >= time.Minute:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(10 * time.Millisecond).String()
+	case d == 0:
+		return "0 s"
+	case d < time.Millisecond:
+		return decimals(n*1e6, " µs")
+	case d < time.Second:
+		return decimals(n*1e3, " ms")
+	case d < time.Minute:
+		return decimals(n, " s")
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 	default:
-		return d.Round(time.Microsecond).String()
+		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 	}
 }
+
+// took writes a duration for a person.
+func took(d time.Duration) string { return Seconds(d.Seconds()) }
 
 // millis writes microseconds for a person.
 func millis(n int64) string {

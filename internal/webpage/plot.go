@@ -8,6 +8,7 @@ import (
 // Sizes of a plot, in its own units.
 const (
 	plotWidth  = 640
+	smallWidth = 200
 	plotHeight = 120
 	plotTop    = 14 // for the number of the highest bar
 )
@@ -50,7 +51,16 @@ type Label struct {
 
 // NewPlot draws columns. format writes a value for a person.
 func NewPlot(title string, columns []Column, format func(float64) string) Plot {
-	p := Plot{Title: title, Width: plotWidth, Height: plotHeight + plotTop + 18}
+	return newPlot(title, columns, format, plotWidth)
+}
+
+// NewSmallPlot is NewPlot for few columns.
+func NewSmallPlot(title string, columns []Column, format func(float64) string) Plot {
+	return newPlot(title, columns, format, smallWidth)
+}
+
+func newPlot(title string, columns []Column, format func(float64) string, whole int) Plot {
+	p := Plot{Title: title, Width: whole, Height: plotHeight + plotTop + 18}
 	if len(columns) == 0 {
 		return p
 	}
@@ -59,7 +69,7 @@ func NewPlot(title string, columns []Column, format func(float64) string) Plot {
 		most = max(most, c.sum())
 	}
 	p.Most = format(most)
-	step := math.Min(float64(plotWidth)/float64(len(columns)), 96)
+	step := math.Min(float64(whole)/float64(len(columns)), 96)
 	width := math.Max(step*0.72, 1)
 	every := (len(columns) + 9) / 10 // labels have room
 	for i, c := range columns {
