@@ -15,8 +15,9 @@ import (
 type AuditEntry struct {
 	Seq    uint64    `json:"seq"`
 	Time   time.Time `json:"time"`
-	Node   string    `json:"node"` // ID of the server's key
-	Prev   string    `json:"prev"` // hash of the entry before
+	Node   string    `json:"node"`            // ID of the server's key
+	Batch  uint64    `json:"batch,omitempty"` // of the first entry that was written together with this one
+	Prev   string    `json:"prev"`            // hash of the entry before
 	Hash   string    `json:"hash"`
 	Actor  string    `json:"actor,omitempty"`
 	Via    string    `json:"via,omitempty"`
@@ -33,14 +34,14 @@ type AuditEntry struct {
 // AuditEntryOf returns an entry as the API has it.
 func AuditEntryOf(l *ledger.Line) AuditEntry {
 	return AuditEntry{
-		Seq: l.Seq, Time: l.Time, Node: l.Node, Prev: l.Prev.String(), Hash: l.Hash.String(), Actor: l.Actor, Via: l.Via, Tenant: l.Tenant,
+		Seq: l.Seq, Time: l.Time, Node: l.Node, Batch: l.Batch, Prev: l.Prev.String(), Hash: l.Hash.String(), Actor: l.Actor, Via: l.Via, Tenant: l.Tenant,
 		Action: l.Action, Object: l.Object, Before: l.Before, After: l.After, Outcome: l.Outcome, Generation: l.Generation,
 	}
 }
 
 // Line returns the entry as it stands in the ledger. It is an error if its hash does not fit.
 func (e *AuditEntry) Line() (*ledger.Line, error) {
-	l := &ledger.Line{Seq: e.Seq, Time: e.Time, Node: e.Node, Entry: ledger.Entry{
+	l := &ledger.Line{Seq: e.Seq, Time: e.Time, Node: e.Node, Batch: e.Batch, Entry: ledger.Entry{
 		Actor: e.Actor, Via: e.Via, Tenant: e.Tenant, Action: e.Action, Object: e.Object, Before: e.Before, After: e.After, Outcome: e.Outcome, Generation: e.Generation,
 	}}
 	var err error

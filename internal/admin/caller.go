@@ -70,9 +70,19 @@ func (s *Server) identify(r *http.Request) (caller, error) {
 		return caller{}, forbidden("a web page of another origin has sent the request: %v", err)
 	}
 	if r.Header.Get("Authorization") == "" {
-		return s.identifyCertificate(r.TLS)
+		c, err := s.identifyCertificate(r.TLS)
+		if err != nil {
+			s.cfg.Refused(addressOf(r))
+		}
+		return c, err
 	}
 	return s.identifyKey(r)
+}
+
+// addressOf returns the address that a request comes from.
+func addressOf(r *http.Request) netip.Addr {
+	from, _ := netip.ParseAddrPort(r.RemoteAddr)
+	return from.Addr().Unmap()
 }
 
 func identifyPeer(p peer) (caller, error) {
@@ -135,8 +145,8 @@ func (s *Server) identifyKey(r *http.Request) (caller, error) {
 	if isKnown && isRight && (k.Expires.IsZero() || time.Now().Before(k.Expires)) {
 		return caller{name: "admin key " + k.ID, via: "tls", role: Role(k.Role), tenant: k.Tenant}, nil
 	}
-	from, _ := netip.ParseAddrPort(r.RemoteAddr)
-	err := s.failures.Add("", auth.Credential{Authorization: header, Address: from.Addr().Unmap()})
+	s.cfg.Refused(addressOf(r))
+	err := s.failures.Add("", auth.Credential{Authorization: header, Address: addressOf(r)})
 	var many *auth.TooManyError
 	if errors.As(err, &many) {
 		return caller{}, &Problem{Status: http.StatusTooManyRequests, Code: CodeTooMany, Detail: "too many bad admin keys came from this address: wait a minute"}

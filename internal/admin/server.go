@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/netip"
 	"path"
 	"slices"
 	"strconv"
@@ -79,7 +80,9 @@ type Config struct {
 
 	Secrets Secrets
 	// Record writes an entry of what an operator did into the ledger, and returns when it is on disk. Nil discards.
-	Record   func(context.Context, ledger.Entry) error
+	Record func(context.Context, ledger.Entry) error
+	// Refused is told the address of a request by TLS, or of a person who signs in, whose credential is bad or missing. It must not block. Nil discards.
+	Refused  func(from netip.Addr)
 	Audit    func(context.Context, ledger.Query) (ledger.Found, error) // reads the ledger; nil answers 503 where it is asked for
 	Usage    func(context.Context, usage.Query) ([]usage.Row, error)   // reads what tenants have used; nil counts none
 	Quotas   func(tenantID string) []Quota                             // what a tenant uses of its plan; nil answers 503 where it is asked for
@@ -119,6 +122,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Refused == nil {
+		cfg.Refused = func(netip.Addr) {}
 	}
 	if cfg.Record == nil {
 		cfg.Record = func(context.Context, ledger.Entry) error { return nil }

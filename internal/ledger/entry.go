@@ -35,6 +35,8 @@ type Line struct {
 	Seq  uint64    // from 1
 	Time time.Time // in UTC, to the millisecond
 	Node string    // ID of the server's key
+	// Batch is the number of the first entry that was written to the disk together with this one, in entries behind that; else zero.
+	Batch uint64
 	Entry
 	Prev, Hash Hash // of the line before, zero for the first; of this line
 }
@@ -65,9 +67,10 @@ const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // row is a line in JSON, without its hash.
 type row struct {
-	Seq  uint64 `json:"seq"`
-	Time string `json:"time"`
-	Node string `json:"node"`
+	Seq   uint64 `json:"seq"`
+	Time  string `json:"time"`
+	Node  string `json:"node"`
+	Batch uint64 `json:"batch,omitempty"`
 	Entry
 	Prev string `json:"prev"`
 }
@@ -81,7 +84,7 @@ const (
 
 // appendLine appends a line, sets its Hash, and ends it by "\n".
 func appendLine(to []byte, l *Line) []byte {
-	text, err := json.Marshal(row{l.Seq, l.Time.UTC().Format(timeFormat), l.Node, l.Entry, hex.EncodeToString(l.Prev[:])})
+	text, err := json.Marshal(row{l.Seq, l.Time.UTC().Format(timeFormat), l.Node, l.Batch, l.Entry, hex.EncodeToString(l.Prev[:])})
 	if err != nil {
 		panic(err) // a row has nothing that could fail
 	}
@@ -130,7 +133,7 @@ func parseLine(text []byte) (*Line, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it is not an entry: time: %w", err)
 	}
-	l := &Line{Seq: r.Seq, Time: at, Node: r.Node, Entry: r.Entry, Prev: prev, Hash: hash}
+	l := &Line{Seq: r.Seq, Time: at, Node: r.Node, Batch: r.Batch, Entry: r.Entry, Prev: prev, Hash: hash}
 	again := *l
 	if !bytes.Equal(bytes.TrimSuffix(appendLine(nil, &again), []byte("\n")), text) {
 		return nil, errors.New("no server writes an entry in this form")

@@ -103,7 +103,7 @@ func (s *segment) read(at *position, do func(text []byte) error) (size, unended 
 		if err != nil {
 			return size, 0, err
 		}
-		size += int64(len(text))
+		length := int64(len(text))
 		text = text[:len(text)-1]
 		prev, hash, err := checkHash(text)
 		if err != nil {
@@ -116,6 +116,7 @@ func (s *segment) read(at *position, do func(text []byte) error) (size, unended 
 			return size, 0, wrong("it has another number")
 		}
 		at.seq, at.hash = at.seq+1, hash
+		size += length
 		if do == nil {
 			continue
 		}

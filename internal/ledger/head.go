@@ -151,12 +151,13 @@ func parseKey(s string) (ed25519.PublicKey, error) {
 // heads reads the heads of a ledger one by one.
 type heads struct {
 	file string
+	of   *os.File // nil for none
 	in   *bufio.Reader
 	line int
 	size int64 // of the whole lines read
 }
 
-// next returns the next head; io.EOF at the end. A line that was never ended is the end.
+// next returns the next head; io.EOF at the end. What was never ended is the end.
 func (h *heads) next() (Head, error) {
 	text, err := h.in.ReadSlice('\n')
 	h.line++
@@ -164,11 +165,18 @@ func (h *heads) next() (Head, error) {
 		return Head{}, io.EOF
 	}
 	if err == nil {
-		h.size += int64(len(text))
 		var head Head
 		if head, err = parseHead(text[:len(text)-1]); err == nil {
+			h.size += int64(len(text))
 			return head, nil
 		}
+	}
+	torn, readErr := isTorn(h.of, h.size, isLaterHead)
+	switch {
+	case readErr != nil:
+		return Head{}, readErr
+	case torn:
+		return Head{}, io.EOF
 	}
 	return Head{}, &DamageError{File: h.file, Line: h.line, What: err.Error()}
 }

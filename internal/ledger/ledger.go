@@ -59,10 +59,13 @@ type State struct {
 	Seq        uint64    // of the newest entry; zero for none
 	Time       time.Time // of the newest entry; zero for none
 	Generation uint64    // of the newest entry
+	// Torn is how many bytes Open has removed that were not written to their end, as by a server that was killed, or a power cut.
+	// No Append has acknowledged an entry in them.
+	Torn int64
 }
 
 // Open opens the ledger of a folder, and makes it if there is none. It checks the newest file; [Verify] checks all. It removes
-// a last line that was not written to its end, which no Append has acknowledged. Any other damage is a [DamageError].
+// what was not written to its end, which no Append has acknowledged. Any other damage is a [DamageError].
 func Open(c Config) (*Ledger, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -121,13 +124,18 @@ func (l *Ledger) openEntries() error {
 		return err
 	}
 	newest := all[len(all)-1]
-	end, size, err := l.checkEnd(newest)
+	end, size, torn, err := l.checkEnd(newest, newest.readNewest)
 	if err != nil {
 		return err
 	}
-	if size == 0 && len(all) > 1 { // it was made just before the server was killed
-		if end, _, err = l.checkEnd(all[len(all)-2]); err != nil {
+	l.opened.Torn = torn
+	if size == 0 && len(all) > 1 { // it was made just before the server was killed, and all of the one before was on disk
+		before := all[len(all)-2]
+		if end, _, torn, err = l.checkEnd(before, before.read); err != nil {
 			return err
+		}
+		if torn > 0 {
+			return &DamageError{File: before.path, Seq: end.seq + 1, What: "the file ends within a line"}
 		}
 	}
 	if size == 0 && newest.first != end.seq+1 || len(all) == 1 && size == 0 && newest.first != 1 {
@@ -138,27 +146,27 @@ func (l *Ledger) openEntries() error {
 }
 
 // checkEnd checks a file that may have the newest entry, and takes the state of the ledger from it. It returns how many bytes
-// its whole lines have.
-func (l *Ledger) checkEnd(s segment) (end position, size int64, err error) {
+// its whole lines have, and how many follow that were never written to their end.
+func (l *Ledger) checkEnd(s segment, read func(*position, func([]byte) error) (size, unended int64, err error)) (end position, size, torn int64, err error) {
 	at, err := startOf(s)
 	if err != nil {
-		return at, 0, err
+		return at, 0, 0, err
 	}
 	var last []byte
-	size, _, err = s.read(&at, func(text []byte) error {
+	size, torn, err = read(&at, func(text []byte) error {
 		last = append(last[:0], text...)
 		return nil
 	})
 	if err != nil || last == nil {
-		return at, size, err
+		return at, size, torn, err
 	}
 	line, err := parseLine(last)
 	if err != nil {
-		return at, size, &DamageError{File: s.path, Seq: at.seq, What: err.Error()}
+		return at, size, torn, &DamageError{File: s.path, Seq: at.seq, What: err.Error()}
 	}
 	l.opened.Seq, l.opened.Time, l.opened.Generation = line.Seq, line.Time, line.Generation
 	l.w.generation = line.Generation
-	return at, size, nil
+	return at, size, torn, nil
 }
 
 // Opened returns what the ledger ended with when it was opened.

@@ -141,7 +141,7 @@ func openHeadsOf(dir string) (*headsOf, func(), error) {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	in := bufio.NewReaderSize(io.LimitReader(f, info.Size()), maxHead)
-	return &headsOf{heads{file: path, in: in}, false}, func() { _ = f.Close() }, nil
+	return &headsOf{heads{file: path, of: f, in: in}, false}, func() { _ = f.Close() }, nil
 }
 
 type eof struct{}
@@ -164,7 +164,11 @@ func scan(dir string, do func(*Line) error) (unended int64, err error) {
 	var at position
 	for i := range all {
 		s := &all[i]
-		if _, unended, err = s.read(&at, func(text []byte) error {
+		read := s.read
+		if i == len(all)-1 {
+			read = s.readNewest
+		}
+		if _, unended, err = read(&at, func(text []byte) error {
 			line, err := parseLine(text)
 			if err != nil {
 				return &DamageError{What: err.Error()}
@@ -196,6 +200,9 @@ func startOf(s segment) (position, error) {
 		at.hash, _, err = checkHash(text[:len(text)-1])
 	}
 	if err != nil {
+		if torn, readErr := s.tornTail(0, s.first); readErr != nil || torn > 0 {
+			return position{seq: s.first - 1}, readErr
+		}
 		return at, &DamageError{File: s.path, Line: 1, Seq: s.first, What: err.Error()}
 	}
 	if s.first == 1 && at.hash != (Hash{}) {

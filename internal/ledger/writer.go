@@ -137,6 +137,9 @@ func (w *writer) append(entries []Entry) error {
 	now := w.ledger.cfg.Now()
 	for _, e := range entries {
 		line := Line{Seq: at.seq + 1, Time: now, Node: w.ledger.node, Entry: bounded(e), Prev: at.hash}
+		if line.Seq > w.at.seq+1 {
+			line.Batch = w.at.seq + 1
+		}
 		if line.Generation == 0 {
 			line.Generation = generation
 		}
@@ -193,6 +196,11 @@ func putAt(f *os.File, text []byte, size int64, isTorn *bool) error {
 
 // nextFile begins a file for the entries to come.
 func (w *writer) nextFile() error {
+	if w.torn { // what is too much at the end of a file that is not the newest would be damage
+		if err := errors.Join(w.file.Truncate(w.size), w.file.Sync()); err != nil {
+			return err
+		}
+	}
 	path := filepath.Join(w.ledger.cfg.Dir, segmentName(w.at.seq+1))
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -227,7 +235,7 @@ func (l *Ledger) removeTorn(f *os.File, size int64) error {
 	if err != nil || info.Size() == size {
 		return err
 	}
-	l.cfg.Logger.Warn("line removed that was not written to its end, and never acknowledged", "file", f.Name(), "bytes", info.Size()-size)
+	l.cfg.Logger.Warn("end of a file removed that was not written to its end, and never acknowledged", "file", f.Name(), "bytes", info.Size()-size)
 	return errors.Join(f.Truncate(size), f.Sync())
 }
 
@@ -251,7 +259,7 @@ func (l *Ledger) openHeads() error {
 			return err
 		}
 	}
-	h := heads{file: path, in: bufio.NewReaderSize(f, maxHead)}
+	h := heads{file: path, of: f, in: bufio.NewReaderSize(f, maxHead)}
 	for {
 		head, err := h.next()
 		if errors.Is(err, io.EOF) {

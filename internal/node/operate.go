@@ -17,7 +17,10 @@ import (
 // have one. It also writes when keys were used. It calls ready when operators can connect. The caller calls it once.
 func (n *Node) Operate(ctx context.Context, ready func()) error {
 	s := n.cfg.Settings
-	api, err := admin.New(admin.Config{Host: n, Keys: n, Once: n.store, Secrets: n.seals, Record: n.Record, Audit: n.ledger.Select, Usage: n.Usage, Quotas: n.Quotas, Versions: versions{n.deployer, n.host}, Crashes: n.crashes, Logs: n.logs, Logger: n.cfg.Logger})
+	api, err := admin.New(admin.Config{
+		Host: n, Keys: n, Once: n.store, Secrets: n.seals, Record: n.Record, Refused: n.refused.addAdmin, Audit: n.ledger.Select,
+		Usage: n.Usage, Quotas: n.Quotas, Versions: versions{n.deployer, n.host}, Crashes: n.crashes, Logs: n.logs, Logger: n.cfg.Logger,
+	})
 	if err != nil {
 		return err
 	}

@@ -255,6 +255,9 @@ func (n *Node) recordStart() {
 	if was.Seq > 0 && was.Generation != present {
 		n.cfg.Logger.Warn("ledger and store differ, which the ledger has noted", "ledger_generation", was.Generation, "generation", present)
 	}
+	if was.Torn > 0 {
+		n.ledger.Note(ledger.Entry{Actor: "server", Action: "ledger.cut", Object: fmt.Sprintf("entry %d", was.Seq+1), After: fmt.Sprintf("%d bytes removed that were not written to their end", was.Torn)})
+	}
 	n.ledger.Note(ledger.Entry{Actor: "server", Action: "server.start", After: "wasmres " + n.cfg.Version, Generation: present})
 }
 

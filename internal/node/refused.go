@@ -18,19 +18,23 @@ const (
 	maxRefused    = 1000 // tenants and addresses that are counted apart within a minute
 )
 
-// refused counts bad credentials of clients, for an entry in the ledger for each tenant and address in a minute.
+// refused counts bad credentials of clients and operators, for an entry in the ledger for each tenant and address in a minute.
 type refused struct {
 	mu     sync.Mutex
 	counts map[stranger]int
 	others int // beyond maxRefused
 }
 
-// A stranger is an address that has asked a tenant.
+// A stranger is an address that has asked a tenant, or the operators' side.
 type stranger struct {
-	tenant  string
+	tenant  string // empty for the operators' side
 	address netip.Addr
 }
 
+// addAdmin counts a bad credential at the operators' side.
+func (r *refused) addAdmin(from netip.Addr) { r.add("", from) }
+
+// add counts a bad credential for a tenant.
 func (r *refused) add(tenantID string, from netip.Addr) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,14 +58,18 @@ func (r *refused) entries() (all []ledger.Entry) {
 	byName := func(a, b stranger) int {
 		return cmp.Or(cmp.Compare(a.tenant, b.tenant), a.address.Compare(b.address))
 	}
-	entry := func(tenantID, actor string, n int) ledger.Entry {
-		return ledger.Entry{Actor: actor, Tenant: tenantID, Action: "credential.refuse", After: fmt.Sprintf("%d requests within a minute", n)}
+	entry := func(tenantID, action, actor string, n int) ledger.Entry {
+		return ledger.Entry{Actor: actor, Tenant: tenantID, Action: action, After: fmt.Sprintf("%d requests within a minute", n)}
 	}
 	for _, who := range slices.SortedFunc(maps.Keys(counts), byName) {
-		all = append(all, entry(who.tenant, who.address.String(), counts[who]))
+		action := "credential.refuse"
+		if who.tenant == "" {
+			action = "adminkey.refuse"
+		}
+		all = append(all, entry(who.tenant, action, who.address.String(), counts[who]))
 	}
 	if others > 0 {
-		all = append(all, entry("", "other addresses", others))
+		all = append(all, entry("", "credential.refuse", "other addresses", others))
 	}
 	return all
 }

@@ -14,7 +14,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,6 +25,7 @@ import (
 	"github.com/wasmres/wasmres/internal/admin/admintest"
 	"github.com/wasmres/wasmres/internal/certificate/certtest"
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/node"
 	"github.com/wasmres/wasmres/internal/seal"
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -85,7 +88,7 @@ auth: {anonymous: [all]}
 	go func() { ended <- n.Serve(ctx, l, nil) }()
 	go func() { ended <- n.Operate(ctx, func() { close(ready) }) }()
 	<-ready
-	t.Cleanup(func() {
+	end := sync.OnceFunc(func() {
 		stop()
 		for range 2 {
 			if err := <-ended; err != nil {
@@ -96,6 +99,7 @@ auth: {anonymous: [all]}
 			t.Error(err)
 		}
 	})
+	t.Cleanup(end)
 	local := admin.NewClient(admintest.Validate(t, s.Admin.Socket))
 	defer local.Close()
 	made, err := local.CreateAdminKey(t.Context(), admin.NewAdminKey{Name: "ada", Role: admin.TenantAdmin, Tenant: "acme"})
@@ -107,6 +111,16 @@ auth: {anonymous: [all]}
 		t.Fatal(err)
 	}
 	defer remote.Close()
+	stranger, err := admin.NewRemoteClient(admin.Remote{URL: "https://" + at, Key: made.Text + "x", TLS: &tls.Config{RootCAs: authority.Pool()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.Close()
+	for range 3 {
+		if _, err := stranger.Node(t.Context()); err == nil {
+			t.Fatal("a bad admin key is good")
+		}
+	}
 	books := 0
 	read := func() string {
 		t.Helper()
@@ -156,7 +170,13 @@ auth: {anonymous: [all]}
 	if text := read(); !strings.HasPrefix(text, "200") || got.Load() != "Bearer "+second {
 		t.Errorf("after a new key: got %s", text)
 	}
-	for _, value := range []string{first, second} {
+	end()
+	refused := ledgerOf(t, dir)
+	refused = slices.DeleteFunc(refused, func(l ledger.Line) bool { return l.Action != "adminkey.refuse" })
+	if len(refused) != 1 || refused[0].Actor != "127.0.0.1" || refused[0].After != "3 requests within a minute" {
+		t.Errorf("of bad admin keys the ledger has %+v", refused)
+	}
+	for _, value := range []string{first, second, made.Text} {
 		if strings.Contains(log.String(), value) {
 			t.Errorf("the log has the secret")
 		}
