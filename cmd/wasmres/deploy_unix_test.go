@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,13 +13,41 @@ import (
 
 	"github.com/wasmres/wasmres/internal/admin/admintest"
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/registryserver"
 )
 
 // What operators do with versions. All that the commands say to a server is held against the description of the API.
 //
 // The scripts get hello.wasm, and again.wasm with the same code and another digest. x:o is "fine" in fine.wasm, "next" in
 // next.wasm, and crashes crash.wasm.
-func TestDeploy(t *testing.T) {
+func TestDeploy(t *testing.T) { runDeploy(t, nil, "deploy", "canary") }
+
+// Versions of references come from a real registry, as far as the trust policy of the server accepts them.
+func TestDeployReferences(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a registry")
+	}
+	host, _ := registryserver.Start(t, registryserver.Options{})
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // which accepts connections, and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	if err := gone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	runDeploy(t, map[string]string{"REGISTRY": host, "SILENT": silent.Addr().String(), "GONE": gone.Addr().String()}, "references")
+}
+
+func runDeploy(t *testing.T, env map[string]string, scripts ...string) {
+	t.Helper()
+	for i, name := range scripts {
+		scripts[i] = filepath.Join("testdata", name+".txtar")
+	}
 	hello, fine := guesttest.Binary(t, "hello"), readFile(t, "../../testdata/wasm/faults.wasm")
 	modules := map[string][]byte{
 		"hello": hello, "again": append(bytes.Clone(hello), 0, 6, 5, 'a', 'g', 'a', 'i', 'n'),
@@ -26,10 +55,14 @@ func TestDeploy(t *testing.T) {
 		"crash": bytes.Replace(fine, []byte("\x41\xe1\x00"), []byte("\x41\xef\x00"), 1), // 'o' traps, and not 'a'
 	}
 	testscript.Run(t, testscript.Params{
-		Files: []string{"testdata/deploy.txtar", "testdata/canary.txtar"},
+		Files: scripts,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("WASMRES_SOCKET", admintest.Validate(t, filepath.Join(e.WorkDir, "files/data/admin.sock")))
 			e.Setenv("WASMRES_CACHE_DIR", guesttest.CacheDir(t))
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+			for name, value := range env {
+				e.Setenv(name, value)
+			}
 			for name, module := range modules {
 				if err := os.WriteFile(filepath.Join(e.WorkDir, name+".wasm"), module, 0o600); err != nil {
 					return err

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/policy"
@@ -299,6 +300,9 @@ func (s *Server) pushVersion(r *http.Request) (answer, error) {
 		}
 		if p.Reference = asked.Reference; p.Reference == "" {
 			return answer{}, invalid("ref: it is missing: name a module in a registry, or push one as %s", moduleType)
+		}
+		if strings.HasPrefix(p.Reference, "oci-layout:") {
+			return answer{}, invalid("ref %s: only the file of a tenant can name a folder of the server: push the module, or write its reference in a registry", clip(p.Reference))
 		}
 	}
 	if err := s.complete(&p, &asked, callerOf(r.Context())); err != nil {

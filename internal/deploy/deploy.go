@@ -44,7 +44,7 @@ type Config struct {
 	Blobs   *blobs.Store
 	Runtime *runtime.Host // runs the trials; the caller closes it after the Deployer
 	DataDir string        // of the server
-	// Module gets the module of a reference; nil refuses references.
+	// Module gets the module that a reference names now; nil refuses references.
 	Module func(ctx context.Context, reference string) (host.Module, error)
 	// Meter begins to count what a trial uses; l has its process. Nil counts nothing.
 	Meter func(of tenant.ProviderID, version int, l *runtime.Live) host.Meter

@@ -90,7 +90,7 @@ func (d *Deployer) mayPush(s *tenant.Snapshot, p *Push) (*place, error) {
 	return at, nil
 }
 
-// ingest stores the module, within the plan.
+// ingest stores the module, within the plan. A reference gets the digest that its tag names.
 func (d *Deployer) ingest(ctx context.Context, p *Push, plan *tenant.Plan) (*blobs.Blob, error) {
 	most := int64(maxModule)
 	if plan.Modules > 0 {
@@ -114,6 +114,9 @@ func (d *Deployer) ingest(ctx context.Context, p *Push, plan *tenant.Plan) (*blo
 		return nil, err
 	}
 	defer f.Close()
+	if m.From.Reference != "" {
+		p.Reference = m.From.Reference
+	}
 	b, err := d.cfg.Blobs.Add(ctx, f, most)
 	if err == nil && m.Digest != "" && b.Digest != m.Digest {
 		b.Release()

@@ -44,6 +44,8 @@ type Config struct {
 	CacheDir string
 	// Module gets the module of a reference; nil refuses references.
 	Module func(ctx context.Context, reference string) (host.Module, error)
+	// Pull gets the module that a reference names in its registry now, for a version; nil refuses references of versions.
+	Pull func(ctx context.Context, reference string) (host.Module, error)
 	// AccessLog gets an entry for each request of a tenant. It must not block. Nil discards.
 	AccessLog func(accesslog.Entry)
 	// Endpoints are the URLs of clients, for operators.

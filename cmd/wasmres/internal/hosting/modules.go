@@ -20,11 +20,22 @@ type modules struct {
 
 // get gets the module of a reference.
 func (m *modules) get(ctx context.Context, reference string) (host.Module, error) {
+	return m.by((*references.Source).Get, ctx, reference)
+}
+
+// pull gets the module that a reference names in its registry now.
+func (m *modules) pull(ctx context.Context, reference string) (host.Module, error) {
+	return m.by((*references.Source).Pull, ctx, reference)
+}
+
+func (m *modules) by(
+	get func(*references.Source, context.Context, string) (references.Module, func(), error), ctx context.Context, reference string,
+) (host.Module, error) {
 	source, err := m.open()
 	if err != nil {
 		return host.Module{}, err
 	}
-	got, release, err := source.Get(ctx, reference)
+	got, release, err := get(source, ctx, reference)
 	return host.Module{File: got.File, Digest: got.Digest, From: got.From, Release: release}, err
 }
 

@@ -87,7 +87,7 @@ func serveTenants(c *cli.Context) error {
 	}
 	defer closeLog()
 	n, report, err := node.Open(c.Context, node.Config{
-		AccessLog: requests, Settings: settings, Read: files.read, Module: modules.get, CacheDir: c.String("cache-dir"), Version: c.App.Version, Logger: logger,
+		AccessLog: requests, Settings: settings, Read: files.read, Module: modules.get, Pull: modules.pull, CacheDir: c.String("cache-dir"), Version: c.App.Version, Logger: logger,
 	})
 	if err != nil {
 		return err

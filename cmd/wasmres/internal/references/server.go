@@ -36,6 +36,15 @@ func OpenSource(c *cli.Context) (*Source, error) {
 // Get returns the module of a reference: what the store has for it, or else what its registry has. release lets go of the
 // module's file.
 func (s *Source) Get(ctx context.Context, reference string) (m Module, release func(), err error) {
+	return s.get(ctx, reference, registry.GetOptions{})
+}
+
+// Pull is Get for the module that the tag of a reference names in its registry now.
+func (s *Source) Pull(ctx context.Context, reference string) (m Module, release func(), err error) {
+	return s.get(ctx, reference, registry.GetOptions{Update: true})
+}
+
+func (s *Source) get(ctx context.Context, reference string, o registry.GetOptions) (m Module, release func(), err error) {
 	r, err := registry.ParseReference(reference)
 	if err != nil {
 		return Module{}, nil, err
@@ -47,7 +56,7 @@ func (s *Source) Get(ctx context.Context, reference string) (m Module, release f
 			return Module{}, nil, err
 		}
 	}
-	p, err := getter.Get(ctx, r, registry.GetOptions{})
+	p, err := getter.Get(ctx, r, o)
 	if err != nil {
 		return Module{}, nil, err
 	}
