@@ -18,8 +18,7 @@ import (
 
 // What operators do with versions. All that the commands say to a server is held against the description of the API.
 //
-// The scripts get hello.wasm, and again.wasm with the same code and another digest. x:o is "fine" in fine.wasm, "next" in
-// next.wasm, and crashes crash.wasm.
+// The scripts get hello.wasm, again.wasm with the same code and another digest, and those of deployModules.
 func TestDeploy(t *testing.T) { runDeploy(t, nil, "deploy", "canary") }
 
 // Versions of references come from a real registry, as far as the trust policy of the server accepts them.
@@ -48,12 +47,8 @@ func runDeploy(t *testing.T, env map[string]string, scripts ...string) {
 	for i, name := range scripts {
 		scripts[i] = filepath.Join("testdata", name+".txtar")
 	}
-	hello, fine := guesttest.Binary(t, "hello"), readFile(t, "../../testdata/wasm/faults.wasm")
-	modules := map[string][]byte{
-		"hello": hello, "again": append(bytes.Clone(hello), 0, 6, 5, 'a', 'g', 'a', 'i', 'n'),
-		"fine": fine, "next": bytes.Replace(fine, []byte("fine"), []byte("next"), 1),
-		"crash": bytes.Replace(fine, []byte("\x41\xe1\x00"), []byte("\x41\xef\x00"), 1), // 'o' traps, and not 'a'
-	}
+	hello, modules := guesttest.Binary(t, "hello"), deployModules(t)
+	modules["hello"], modules["again"] = hello, append(bytes.Clone(hello), 0, 6, 5, 'a', 'g', 'a', 'i', 'n')
 	testscript.Run(t, testscript.Params{
 		Files: scripts,
 		Setup: func(e *testscript.Env) error {
@@ -72,4 +67,14 @@ func runDeploy(t *testing.T, env map[string]string, scripts ...string) {
 		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	})
+}
+
+// deployModules returns small modules by their names: x:o is "fine" in fine, "next" in next, and crashes crash.
+func deployModules(t *testing.T) map[string][]byte {
+	t.Helper()
+	fine := readFile(t, "../../testdata/wasm/faults.wasm")
+	return map[string][]byte{
+		"fine": fine, "next": bytes.Replace(fine, []byte("fine"), []byte("next"), 1),
+		"crash": bytes.Replace(fine, []byte("\x41\xe1\x00"), []byte("\x41\xef\x00"), 1), // 'o' traps, and not 'a'
+	}
 }

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	runtime.Main()
 	sqlcap.Main()
 	testscript.Main(m, map[string]func(){
-		"wasmres": runToEnd,
+		"wasmres": runUntilKilled,
 	})
 }
 

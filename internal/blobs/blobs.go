@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/wasmres/wasmres/internal/faultpoint"
 )
 
 const (
@@ -114,9 +116,11 @@ func (s *Store) Add(ctx context.Context, r io.Reader, most int64) (*Blob, error)
 	if err = errors.Join(err, writeError(f.Close())); err != nil {
 		return nil, err
 	}
+	faultpoint.Reach("blob ingested")
 	b := s.pin(digest)
 	b.Size = size
 	if err = os.Rename(f.Name(), b.File); err == nil {
+		faultpoint.Reach("blob named")
 		err = syncDir(filepath.Dir(b.File))
 	}
 	if err != nil {
@@ -288,6 +292,7 @@ func (s *Store) remove(digest string) error {
 		return nil
 	}
 	delete(s.verified, digest)
+	defer faultpoint.Reach("blob removed")
 	return os.Remove(filepath.Join(s.dir, blobDir, strings.TrimPrefix(digest, prefix)))
 }
 

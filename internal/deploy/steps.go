@@ -11,6 +11,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/blobs"
 	"github.com/wasmres/wasmres/internal/check"
+	"github.com/wasmres/wasmres/internal/faultpoint"
 	"github.com/wasmres/wasmres/internal/printable"
 	"github.com/wasmres/wasmres/internal/strict"
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -78,6 +79,7 @@ func (d *Deployer) step(v *tenant.Version) error {
 	if err != nil {
 		return d.refuse(v, err) // the provider was removed, or has got a module
 	}
+	faultpoint.Reach("step of version " + string(v.State))
 	var done func(*tenant.Version) error
 	switch v.State {
 	case tenant.StatePushed:
@@ -96,6 +98,7 @@ func (d *Deployer) step(v *tenant.Version) error {
 	if err != nil {
 		return err
 	}
+	faultpoint.Reach("step done of version " + string(v.State))
 	return d.set(v, done)
 }
 

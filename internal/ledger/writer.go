@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/wasmres/wasmres/internal/faultpoint"
 )
 
 const (
@@ -187,6 +189,7 @@ func putAt(f *os.File, text []byte, size int64, isTorn *bool) error {
 	if _, err := f.WriteAt(text, size); err != nil {
 		return errors.Join(err, f.Truncate(size))
 	}
+	faultpoint.Reach("ledger line written")
 	if err := f.Sync(); err != nil {
 		return errors.Join(err, f.Truncate(size))
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/faultpoint"
 	"github.com/wasmres/wasmres/internal/tenant"
 )
 
@@ -96,11 +97,14 @@ func (s *Store) apply(ctx context.Context, p *prepared) (uint64, error) {
 	d.next.snapshot.Generation = present + 1
 	before, isRecorded, began := s.state.snapshot, false, time.Now()
 	err := s.transact(func(tx *sql.Tx) error {
-		if err := s.statements.write(tx, d, present); err != nil || s.recorder == nil {
+		err := s.statements.write(tx, d, present)
+		faultpoint.Reach("change written")
+		if err != nil || s.recorder == nil {
 			return err
 		}
-		err := s.recorder.Record(ctx, &p.Change, before, d.next.snapshot)
+		err = s.recorder.Record(ctx, &p.Change, before, d.next.snapshot)
 		isRecorded = err == nil
+		faultpoint.Reach("change recorded")
 		return err
 	})
 	if err != nil && isRecorded {
@@ -109,6 +113,7 @@ func (s *Store) apply(ctx context.Context, p *prepared) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	faultpoint.Reach("change committed")
 	s.committed(time.Since(began))
 	s.publish(&d.next)
 	s.logger.Debug("configuration stored", "generation", present+1, "actor", p.Actor, "tenants", len(d.next.snapshot.Tenants),
