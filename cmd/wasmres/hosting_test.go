@@ -130,6 +130,32 @@ func TestTenantsWithoutFiles(t *testing.T) {
 	o.run("tenant adopt acme", 2, `\A\z`, `--owner: it is one of files, api`)
 }
 
+func TestPlans(t *testing.T) {
+	o := operator{t, hosted(t).Serve(t)}
+	file := filepath.Join(t.TempDir(), "gold.yaml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("requests: {rate: 500/s}\npermissions: {kv: {max_keys: 10}}\n")
+	o.run("plan set gold "+file, 0, `\A\z`, `\APlan gold: set, for 0 tenants\.\n\z`)
+	o.run("tenant new zoo --plan gold", 0, `\A\z`, `with the plan gold`)
+	o.run("plan list", 0, `^PLAN +OWNER +TENANTS$.*^gold +api +1$`, `\A\z`)
+	write(o.run("plan show gold", 0, `rate: "500/s".*permissions:.*max_keys: 10`, `\A\z`))
+	o.run("plan set gold "+file, 0, `\A\z`, `for 1 tenant\.`)
+	o.run("plan show gold --output-format json", 0, `"owner": "api"`, `\A\z`)
+	o.run("plan show gald", 1, `\A\z`, `did you mean "gold"\?`)
+	o.run("plan remove gold", 1, `\A\z`, `the tenant zoo has the plan gold`)
+	write("ceiling: /etc/passwd\n")
+	o.run("plan set gold "+file, 1, `\A\z`, `the body:1:10: only serve.yaml can name another file: write permissions in place of ceiling`)
+	o.run("plan set default "+file, 4, `\A\z`, `the plan default is what serve.yaml says`)
+	o.run("tenant remove zoo", 0, `\A\z`, "")
+	o.run("plan remove gold", 0, `\A\z`, `\APlan gold: removed\.\n\z`)
+	o.run("plan remove gold", 1, `\A\z`, `no plan "gold"`)
+}
+
 // Commands reach a server on another machine with an admin key, as far as its role permits.
 func TestAdminKeysAndRemoteServers(t *testing.T) {
 	h, dir := hosted(t), t.TempDir()

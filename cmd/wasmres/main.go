@@ -70,7 +70,7 @@ func newApp(in io.Reader, out, errOut io.Writer) *cli.App {
 			images.PushCommand(), images.PullCommand(), images.CopyCommand(), images.SignCommand(), images.VerifyCommand(),
 			images.KeygenCommand(), images.LoginCommand(), images.LogoutCommand(), images.Command(), images.ServerJSONCommand(),
 			permission.Command(), permission.PolicyCommand(), token.Command(), machine.CacheCommand(),
-			hosting.KeyCommand(), hosting.AdminKeyCommand(), hosting.SecretCommand(), hosting.TenantCommand(), hosting.ReloadCommand(), hosting.TopCommand(), hosting.AuditCommand(), hosting.UsageCommand(), hosting.CrashCommand(), hosting.LogsCommand(),
+			hosting.KeyCommand(), hosting.AdminKeyCommand(), hosting.SecretCommand(), hosting.TenantCommand(), hosting.PlanCommand(), hosting.ReloadCommand(), hosting.TopCommand(), hosting.AuditCommand(), hosting.UsageCommand(), hosting.CrashCommand(), hosting.LogsCommand(),
 			hosting.DeployCommand(), hosting.ApproveCommand(), hosting.RejectCommand(), hosting.PromoteCommand(), hosting.RollbackCommand(), hosting.VersionCommand(),
 		},
 	}

@@ -96,6 +96,9 @@ func TestPlansOfTheAPI(t *testing.T) {
 	want(t, s, "PUT", "/v1/plans/gold", "limits: {memory: 256Mi}\n", 200, "256Mi", yaml)
 	want(t, s, "PUT", "/v1/tenants/zoo", "plan: gold\nproviders: {notes: {module: ghcr.io/a/b:1, permissions: {resources: {limits: {memory: 128Mi}}}}}\n", 201, "", yaml)
 	want(t, s, "PUT", "/v1/plans/gold", "limits: {memory: 64Mi}\n", 400, "the provider notes of the tenant zoo", yaml)
+	want(t, s, "PUT", "/v1/plans/gold", "ceiling: /etc/passwd\n", 400, "only serve.yaml can name another file: write permissions in place of ceiling", yaml)
+	want(t, s, "PUT", "/v1/plans/gold", "permissions: {kv: {max_keys: 10}, resources: {limits: {memory: 64Mi}}}\n", 400, "move them to limits", yaml)
+	want(t, s, "PUT", "/v1/plans/gold", "limits: {memory: 256Mi}\npermissions: {kv: {max_keys: 10}}\n", 200, "max_keys: 10", yaml)
 	want(t, s, "DELETE", "/v1/plans/gold", "", 400, "the tenant zoo has the plan gold")
 	want(t, s, "GET", "/v1/plans", "", 200, `"name":"gold","owner":"api","tenants":1`)
 	// A reading of serve.yaml replaces its own plans only.

@@ -178,8 +178,8 @@ func (g *Given) Plan(name string, text []byte) (*Plan, error) {
 	if !r.decode(text, &f) {
 		return nil, r.problems
 	}
-	if f.Ceiling != "" && !filepath.IsAbs(f.Ceiling) {
-		r.fail([]string{"plans", name, "ceiling"}, "the path must be absolute")
+	if f.Ceiling != "" {
+		r.fail([]string{"plans", name, "ceiling"}, "only serve.yaml can name another file: write permissions in place of ceiling")
 		return nil, r.problems
 	}
 	p := r.plan(name, f)
@@ -201,7 +201,7 @@ func (g *Given) Plan(name string, text []byte) (*Plan, error) {
 	return p, nil
 }
 
-// Encode returns a plan as serve.yaml has it after its name, but for its ceiling, which is that of a file.
+// Encode returns a plan as serve.yaml has it after its name, with its ceiling in it.
 func (p *Plan) Encode() []byte {
 	rateOf := func(r Rate) rateFile { return rateFile{r.PerSecond, r.Burst} }
 	f := planFile{
@@ -209,6 +209,9 @@ func (p *Plan) Encode() []byte {
 		Subscriptions: streamsFile{p.Streams, p.PrincipalStreams}, Sessions: p.Sessions, PrincipalSessions: p.PrincipalSessions, BytesOut: bytesFile{p.BytesPerSecond, p.BytesPerDay},
 		CPU: cpuFile{p.CPUPerDay}, Live: liveFile{p.LiveProviders, p.LiveMemory, p.StartsPerMinute}, Storage: storageFile{p.Modules}, Limits: p.Limits,
 		LogFiles: p.LogBytes, CrashURIs: p.CrashURIs,
+	}
+	if p.Ceiling != nil {
+		f.Permissions = (*policy.Permissions)(p.Ceiling)
 	}
 	if text := format.Encode(f); len(text) > 0 {
 		return text

@@ -91,6 +91,8 @@ type (
 		LogFiles          int64         `yaml:"log_files" check:"size" doc:"bytes of the files of what guests log; default: 20Mi"`
 		CrashURIs         bool          `yaml:"crash_uris" doc:"whether reports of crashes have the URIs of the calls"`
 		Ceiling           string        `yaml:"ceiling" check:"host path" doc:"a policy file, from the folder of this file, that covers all that policies of such tenants may grant; default: no bound"`
+
+		Permissions *policy.Permissions `yaml:"permissions" doc:"what policies of such tenants may grant at most, as in a policy file, in place of ceiling"`
 	}
 	rateFile struct {
 		Rate  float64 `yaml:"rate" check:"rate" doc:"in the long run, as 50/s, 100/m or 1000/h"`
@@ -288,10 +290,24 @@ func (r *settingsReader) plan(name string, f planFile) *Plan {
 	if f.Limits.Stack > limits.MaxStack {
 		r.fail([]string{"plans", name, "limits", "stack"}, "at most %s are possible", policy.FormatSize(limits.MaxStack))
 	}
-	if f.Ceiling != "" {
+	at := []string{"plans", name, "permissions"}
+	switch {
+	case f.Ceiling != "" && f.Permissions != nil:
+		r.fail(at, "the plan has a ceiling already: remove ceiling or permissions")
+	case f.Ceiling != "":
 		p.Ceiling = r.ceiling([]string{"plans", name, "ceiling"}, f.Ceiling)
+	case f.Permissions != nil:
+		p.Ceiling = r.ceilingOf(at, (*policy.Policy)(f.Permissions), r.folder)
 	}
 	return p
+}
+
+// ceilingOf returns what a policy bounds, whose relative paths are taken from a folder.
+func (r *settingsReader) ceilingOf(at []string, p *policy.Policy, folder string) *policy.Policy {
+	if p.Limits != (policy.Limits{}) {
+		r.fail(at, "the ceiling has limits, which are those of the plan: move them to limits")
+	}
+	return p.Under(folder)
 }
 
 // Validate checks that a burst has a rate.
@@ -329,9 +345,6 @@ func (r *settingsReader) ceiling(at []string, name string) *policy.Policy {
 		r.problems = append(r.problems, strict.ProblemsOf(err)...)
 		return nil
 	}
-	if p.Limits != (policy.Limits{}) {
-		r.fail(at, "the ceiling has limits, which are those of the plan: move them to limits")
-	}
 	r.ceilings = append(r.ceilings, part{path, sha256.Sum256(text)})
-	return p.Under(filepath.Dir(path))
+	return r.ceilingOf(at, p, filepath.Dir(path))
 }
