@@ -30,12 +30,14 @@ type Router interface {
 type TransportOptions struct {
 	TLS            *tls.Config  // as in ServerOptions
 	MaxConnections int          // as in ServerOptions
+	Drain          *Drain       // lets another process have the listener; nil for never
 	Logger         *slog.Logger // nil discards
 }
 
 // Serve serves HTTP on l by the Servers of a router, until ctx ends. Then it closes l and the router, and returns nil:
 // subscriptions end with their result, and requests under way have five seconds. A nil opts takes the defaults. Where
-// several listeners share a router, each Serve closes it.
+// several listeners share a router, each Serve closes it. A router with a method EndStreams() ends its streams by that when
+// a Drain begins.
 func Serve(ctx context.Context, l net.Listener, router Router, opts *TransportOptions) error {
 	var o TransportOptions
 	if opts != nil {
@@ -48,7 +50,24 @@ func Serve(ctx context.Context, l net.Listener, router Router, opts *TransportOp
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	return serveUntil(ctx, l, t, router.Close)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	began := o.Drain.join()
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		select {
+		case <-began:
+			o.Drain.empty(ctx, t, router)
+			stop()
+		case <-ctx.Done():
+			o.Drain.leave()
+		}
+	}()
+	err = serveUntil(ctx, l, t, router.Close)
+	stop()
+	<-left
+	return err
 }
 
 // newTransport makes what serves the endpoints of a router on a listener.
@@ -65,7 +84,11 @@ func serveUntil(ctx context.Context, l net.Listener, t transport, end func() err
 	go func() { served <- t.Serve(l) }()
 	select {
 	case err := <-served:
-		return fmt.Errorf("serve: %w", err)
+		if err != nil {
+			return fmt.Errorf("serve: %w", err)
+		}
+		<-ctx.Done() // the connections are emptied
+		return shutDown(ctx, t, end)
 	case <-ctx.Done():
 	}
 	return errors.Join(shutDown(ctx, t, end), <-served)

@@ -201,9 +201,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	return serveUntil(ctx, l, t, s.end)
 }
 
+// EndStreams ends the subscriptions that are open, with their result. It does not wait for that, and new ones can begin.
+func (s *Server) EndStreams() { s.handler.EndStreams() }
+
 // A transport serves the handler on a listener.
 type transport interface {
 	Serve(l net.Listener) error
+	Leave()                   // accepts no more, and empties the connections
+	Wait(ctx context.Context) // until they are empty
 	Shutdown(ctx context.Context) error
 }
 

@@ -89,7 +89,10 @@ type Config struct {
 	Versions Versions                                                  // nil answers 503 where they are asked for
 	Crashes  Crashes                                                   // nil answers 503 where they are asked for
 	Logs     *guestlog.Book                                            // nil answers 503 where it is asked for
-	Logger   *slog.Logger                                              // nil discards
+	// Takeover hands the server to a process of caller, at the other end of a connection. The Server closes that afterwards. Nil
+	// refuses.
+	Takeover func(conn *net.UnixConn, caller string)
+	Logger   *slog.Logger // nil discards
 }
 
 // Bounds of requests.
@@ -346,7 +349,7 @@ func writeJSON(w http.ResponseWriter, status int, contentType string, body any) 
 // Serve serves the API on l, as [Listen] makes it, until ctx ends. Then it closes l, and requests under way have five
 // seconds.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	server := httpServer(s.handler, s.cfg.Logger)
+	server := httpServer(s.takeovers(s.handler), s.cfg.Logger)
 	server.WriteTimeout = reloadTime + readTime
 	server.ConnContext = withPeer
 	return serveUntil(ctx, server, newBounded(l))

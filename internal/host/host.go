@@ -270,6 +270,16 @@ func idOf(path string) (id string, ok bool) {
 	return id, true
 }
 
+// EndStreams ends the streams of all tenants that are open, with their result. It does not wait for that. [runtime.Serve] calls it
+// when another process serves the tenants from now on.
+func (h *Host) EndStreams() {
+	for _, r := range h.routes.Load().byID {
+		if s := r.server.Load(); s != nil {
+			s.EndStreams()
+		}
+	}
+}
+
 // Close ends the streams and sessions of all tenants, and closes their providers. Requests that begin later are refused. It
 // is idempotent: each call returns when all is closed.
 func (h *Host) Close() error { return h.close() }

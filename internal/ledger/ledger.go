@@ -321,6 +321,13 @@ func (n *notes) written(count, skipped int) {
 	n.skipped -= skipped
 }
 
+// Left returns the entries that were noted since the Ledger was closed, for another one.
+func (l *Ledger) Left() []Entry {
+	entries, count, skipped := l.notes.peek()
+	l.notes.written(count, skipped)
+	return entries
+}
+
 // Close writes what is left, signs the head, and closes the files. It is idempotent.
 func (l *Ledger) Close() error {
 	l.closeOnce.Do(func() {

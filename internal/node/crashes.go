@@ -18,5 +18,5 @@ func (n *Node) crashed(of tenant.ProviderID, f *app.Fault, keepURI bool) {
 	if keepURI {
 		r.URI = f.URI
 	}
-	n.crashes.Add(r, f.Session)
+	n.keepCrash(r, f.Session)
 }

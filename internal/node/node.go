@@ -23,6 +23,7 @@ import (
 	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/oauth"
 	"github.com/wasmres/wasmres/internal/quota"
+	"github.com/wasmres/wasmres/internal/takeover"
 	"github.com/wasmres/wasmres/internal/telemetry"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/bearer"
@@ -51,8 +52,12 @@ type Config struct {
 	// Endpoints are the URLs of clients, for operators.
 	Endpoints []string
 	Version   string
-	Now       func() time.Time // gives the time at which keys expire; nil is for [time.Now]
-	Logger    *slog.Logger     // nil discards
+	// Sockets has the sockets of an earlier server, which this one takes over; nil for none. It gets those that are opened.
+	Sockets *takeover.Sockets
+	// Takeover hands the server to a process of an operator, at the other end of a connection; nil refuses that.
+	Takeover func(conn *net.UnixConn, operator string)
+	Now      func() time.Time // gives the time at which keys expire; nil is for [time.Now]
+	Logger   *slog.Logger     // nil discards
 }
 
 // A Node is a server of tenants. It is safe for concurrent use. The caller closes it.
@@ -91,6 +96,16 @@ type Node struct {
 	reader    tenant.Reader
 	policies  []string // files that tenants name; guarded by reloading
 
+	writing     context.Context // ends when Release begins
+	stopWriters context.CancelFunc
+	writers     sync.WaitGroup // that write into the files which Release closes
+	released    atomic.Bool    // set under reloading
+	releaseOnce sync.Once
+	releaseErr  error
+
+	crashedMu   sync.Mutex
+	crashedLate []crashes.Report // since Release; guarded by crashedMu
+
 	closeOnce sync.Once
 	closeErr  error
 }
@@ -102,7 +117,11 @@ func Open(ctx context.Context, cfg Config) (*Node, *Report, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	n := &Node{cfg: cfg, began: time.Now()}
+	if n.cfg.Sockets == nil {
+		n.cfg.Sockets = &takeover.Sockets{}
+	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.writing, n.stopWriters = context.WithCancel(n.ctx)
 	n.settings.Store(cfg.Settings)
 	report, err := n.open(ctx)
 	if err != nil {
@@ -276,15 +295,6 @@ func (n *Node) Close() error {
 		if n.logs != nil {
 			errs = append(errs, n.logs.Close())
 		}
-		if n.crashes != nil {
-			errs = append(errs, n.crashes.Close())
-		}
-		if n.usage != nil {
-			errs = append(errs, n.usage.Close())
-		}
-		if n.quotas != nil {
-			errs = append(errs, n.quotas.Close())
-		}
 		if n.bearers != nil {
 			errs = append(errs, n.bearers.Close())
 		}
@@ -294,19 +304,13 @@ func (n *Node) Close() error {
 		if n.keys != nil {
 			errs = append(errs, n.keys.Close())
 		}
-		if n.clock != nil {
-			n.checkClock()
-			errs = append(errs, n.clock.keep())
-		}
-		if n.ledger != nil {
+		end := ledger.Entry{Actor: "server", Action: "server.end"}
+		n.releaseOnce.Do(func() { n.releaseErr = n.closeFiles(end) })
+		if n.released.Load() {
 			n.noteRefused()
-			n.ledger.Note(ledger.Entry{Actor: "server", Action: "server.end"})
-		}
-		if n.store != nil {
-			errs = append(errs, n.store.Close())
-		}
-		if n.ledger != nil {
-			errs = append(errs, n.ledger.Close())
+			n.ledger.Note(end)
+		} else {
+			errs = append(errs, n.releaseErr)
 		}
 		n.closeErr = errors.Join(errs...)
 	})

@@ -19,7 +19,7 @@ func (n *Node) Operate(ctx context.Context, ready func()) error {
 	s := n.cfg.Settings
 	api, err := admin.New(admin.Config{
 		Host: n, Keys: n, Once: n.store, Secrets: n.seals, Record: n.Record, Refused: n.refused.addAdmin, Audit: n.ledger.Select,
-		Usage: n.Usage, Quotas: n.Quotas, Versions: versions{n.deployer, n.host}, Crashes: n.crashes, Logs: n.logs, Logger: n.cfg.Logger,
+		Usage: n.Usage, Quotas: n.Quotas, Versions: versions{n.deployer, n.host}, Crashes: n.crashes, Logs: n.logs, Takeover: n.cfg.Takeover, Logger: n.cfg.Logger,
 	})
 	if err != nil {
 		return err
@@ -28,13 +28,14 @@ func (n *Node) Operate(ctx context.Context, ready func()) error {
 	if err != nil {
 		return err
 	}
-	socket, err := admin.Listen(ctx, s.Admin.Socket)
+	socket, err := n.cfg.Sockets.Listen("admin "+s.Admin.Socket, func() (net.Listener, error) { return admin.Listen(ctx, s.Admin.Socket) })
 	if err != nil {
 		return fmt.Errorf("serve operators: %w", err)
 	}
 	var probes net.Listener
 	if s.Admin.Listen != "" {
-		if probes, err = admin.ListenProbes(ctx, s.Admin.Listen); err != nil {
+		probes, err = n.cfg.Sockets.Listen("probes "+s.Admin.Listen, func() (net.Listener, error) { return admin.ListenProbes(ctx, s.Admin.Listen) })
+		if err != nil {
 			return errors.Join(fmt.Errorf("serve probes and metrics: %w", err), socket.Close())
 		}
 	}
@@ -55,10 +56,12 @@ func (n *Node) Operate(ctx context.Context, ready func()) error {
 		p := admin.NewProbes(admin.ProbeConfig{NotReady: n.NotReady, Metrics: n.metrics.Handler(), Logger: n.cfg.Logger})
 		serving.Go(func() { ended <- p.Serve(ctx, probes) })
 	}
-	serving.Go(func() { n.recordRefused(ctx) })
-	serving.Go(func() { n.watchClock(ctx) })
-	serving.Go(func() { n.promoteRipe(ctx) })
-	serving.Go(func() { n.keys.WriteUses(ctx, n.store, n.cfg.Logger) })
+	serving.Go(func() { n.asWriter(ctx, n.recordRefused) })
+	serving.Go(func() { n.asWriter(ctx, n.watchClock) })
+	serving.Go(func() { n.asWriter(ctx, n.promoteRipe) })
+	serving.Go(func() {
+		n.asWriter(ctx, func(ctx context.Context) { n.keys.WriteUses(ctx, n.store, n.cfg.Logger) })
+	})
 	serving.Wait()
 	close(ended)
 	var errs []error
@@ -79,7 +82,7 @@ func (n *Node) listenTLS(ctx context.Context) (net.Listener, *tls.Config, error)
 		return nil, nil, fmt.Errorf("serve operators: %w", err)
 	}
 	n.AddCertificate(files)
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at.Address)
+	l, err := n.cfg.Sockets.Listen("admin "+at.Address, func() (net.Listener, error) { return (&net.ListenConfig{}).Listen(ctx, "tcp", at.Address) })
 	if err != nil {
 		return nil, nil, fmt.Errorf("serve operators: %w", err)
 	}

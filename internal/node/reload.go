@@ -133,9 +133,12 @@ func publicHost(public string) string {
 // Watch reads the files again whenever they change, until ctx ends, and reports each reading that has changed something or
 // failed. It returns at once if the settings do without.
 func (n *Node) Watch(ctx context.Context, report func(*Report, error)) {
-	if !n.cfg.Settings.Watch {
-		return
+	if n.cfg.Settings.Watch {
+		n.asWriter(ctx, func(ctx context.Context) { n.watch(ctx, report) })
 	}
+}
+
+func (n *Node) watch(ctx context.Context, report func(*Report, error)) {
 	w := tenant.Watch(ctx, n.cfg.Settings, n.cfg.Logger)
 	defer func() { <-w.Done() }()
 	var last string // problem that was reported

@@ -3,6 +3,7 @@ package systemd
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -23,6 +24,10 @@ func Reloading() error {
 
 // Stopping tells the manager that the server ends.
 func Stopping() error { return notify(daemon.SdNotifyStopping) }
+
+// Main tells the manager that this process is the main one of the unit from now on, after it has taken over the server of another
+// process. The unit needs NotifyAccess=all.
+func Main() error { return notify(fmt.Sprintf("MAINPID=%d", os.Getpid())) }
 
 // Status changes what "systemctl status" shows.
 func Status(status string) error { return notify(statusLine(status)) }

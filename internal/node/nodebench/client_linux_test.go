@@ -61,7 +61,7 @@ func (c *client) exchange(request []byte) (status int, body []byte, first time.D
 }
 
 // get exchanges a request that must succeed, and returns the time until the first byte.
-func (c *client) get(b *testing.B, request []byte) time.Duration {
+func (c *client) get(b testing.TB, request []byte) time.Duration {
 	b.Helper()
 	status, body, first, err := c.exchange(request)
 	if err == nil && !isResult(status, body) {

@@ -23,18 +23,18 @@ import (
 // A language is that of a provider, with a small resource of it.
 type language struct {
 	name, uri, template string // template has a verb for a number
-	binary              func(b *testing.B) []byte
+	binary              func(b testing.TB) []byte
 }
 
 var (
-	inC = language{"c", "kit://text", "kit://echo/%d", func(b *testing.B) []byte {
+	inC = language{"c", "kit://text", "kit://echo/%d", func(b testing.TB) []byte {
 		binary, err := os.ReadFile(guesttest.Kit(b, project.C))
 		if err != nil {
 			b.Fatal(err)
 		}
 		return binary
 	}}
-	inGo = language{"go", "hello://about", "greeting://%d", func(b *testing.B) []byte { return guesttest.Binary(b, "hello") }}
+	inGo = language{"go", "hello://about", "greeting://%d", func(b testing.TB) []byte { return guesttest.Binary(b, "hello") }}
 )
 
 // Roles of the tenants of a farm: either clients need a key, or they do not.
@@ -47,7 +47,7 @@ const (
 type farm struct{ dir string }
 
 // newFarm writes serve.yaml, with more settings.
-func newFarm(b *testing.B, settings string) *farm {
+func newFarm(b testing.TB, settings string) *farm {
 	b.Helper()
 	f := &farm{b.TempDir()}
 	for _, dir := range []string{"tenants", "modules"} {
@@ -60,7 +60,7 @@ func newFarm(b *testing.B, settings string) *farm {
 }
 
 // write replaces a file in one step.
-func (f *farm) write(b *testing.B, name, text string) {
+func (f *farm) write(b testing.TB, name, text string) {
 	b.Helper()
 	file := filepath.Join(f.dir, name)
 	if err := errors.Join(os.WriteFile(file+".new", []byte(text), 0o600), os.Rename(file+".new", file)); err != nil {
@@ -69,7 +69,7 @@ func (f *farm) write(b *testing.B, name, text string) {
 }
 
 // modules writes modules of one code and different digests.
-func (f *farm) modules(b *testing.B, l language, n int) {
+func (f *farm) modules(b testing.TB, l language, n int) {
 	b.Helper()
 	binary := l.binary(b)
 	for i := range n {
@@ -84,7 +84,7 @@ func (f *farm) modules(b *testing.B, l language, n int) {
 func moduleName(l language, i int) string { return fmt.Sprintf("modules/%s%d.wasm", l.name, i) }
 
 // tenant writes the file of a tenant with one provider. access is keyed or anonymous, settings are further lines.
-func (f *farm) tenant(b *testing.B, id string, l language, module int, access, settings string) {
+func (f *farm) tenant(b testing.TB, id string, l language, module int, access, settings string) {
 	b.Helper()
 	f.write(b, "tenants/"+id+".yaml", fmt.Sprintf("%sproviders: {p: {module: ../%s}}\n%s\n", settings, moduleName(l, module),
 		strings.TrimSuffix(strings.TrimPrefix(strings.ReplaceAll(access, "}, auth", "}\nauth"), "{"), "}")))
@@ -93,7 +93,7 @@ func (f *farm) tenant(b *testing.B, id string, l language, module int, access, s
 func idOf(i int) string { return fmt.Sprintf("t%05d", i) }
 
 // many writes the files of n tenants, one in four with a provider in Go.
-func (f *farm) many(b *testing.B, n, digests int, access string) {
+func (f *farm) many(b testing.TB, n, digests int, access string) {
 	b.Helper()
 	f.modules(b, inC, digests)
 	f.modules(b, inGo, digests)
@@ -138,18 +138,27 @@ var built bool // whether there is a program to remove
 
 // A server is a running wasmres.
 type server struct {
-	b       *testing.B
+	b       testing.TB
 	cmd     *exec.Cmd
 	address string
 	ready   time.Duration // from its start until it listened
 	admin   *admin.Client // of wasmres serve
 	socket  string
 	drained chan struct{}
-	log     []string // last lines; to be read when drained is closed
+
+	mu  sync.Mutex
+	log []string // last lines; guarded by mu
+}
+
+// text returns the last lines of the log.
+func (s *server) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.log, "\n")
 }
 
 // serve starts wasmres serve. It ends with the benchmark, or by stop.
-func (f *farm) serve(b *testing.B) *server {
+func (f *farm) serve(b testing.TB) *server {
 	b.Helper()
 	s := start(b, "serve", "--config", filepath.Join(f.dir, "serve.yaml"), "--cache-dir", guesttest.CacheDir(b))
 	s.socket = filepath.Join(f.dir, "data", admin.SocketName)
@@ -168,7 +177,13 @@ func (f *farm) serve(b *testing.B) *server {
 }
 
 // start starts the program, and waits until it listens.
-func start(b *testing.B, args ...string) *server {
+func start(b testing.TB, args ...string) *server {
+	b.Helper()
+	return startWith(b, func(*exec.Cmd) {}, args...)
+}
+
+// startWith starts the program as a command that prepare has changed, and waits until it listens.
+func startWith(b testing.TB, prepare func(*exec.Cmd), args ...string) *server {
 	b.Helper()
 	built = true
 	bin, err := buildProgram()
@@ -176,6 +191,7 @@ func start(b *testing.B, args ...string) *server {
 		b.Fatal(err)
 	}
 	s := &server{b: b, cmd: exec.Command(bin, args...), drained: make(chan struct{})}
+	prepare(s.cmd)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
@@ -191,9 +207,11 @@ func start(b *testing.B, args ...string) *server {
 		defer close(s.drained)
 		lines := bufio.NewScanner(stderr)
 		for lines.Scan() {
+			s.mu.Lock()
 			if s.log = append(s.log, lines.Text()); len(s.log) > 100 {
 				s.log = s.log[50:]
 			}
+			s.mu.Unlock()
 			if _, at, ok := strings.Cut(lines.Text(), "http://"); ok && len(said) == 0 {
 				address, _, _ := strings.Cut(at, "/")
 				said <- address
@@ -204,7 +222,7 @@ func start(b *testing.B, args ...string) *server {
 	case s.address = <-said:
 		s.ready = time.Since(began)
 	case <-s.drained:
-		b.Fatalf("the server has ended:\n%s", strings.Join(s.log, "\n"))
+		b.Fatalf("the server has ended:\n%s", s.text())
 	case <-time.After(time.Minute):
 		b.Fatal("the server does not listen after a minute")
 	}
@@ -219,7 +237,7 @@ func (s *server) stop() {
 	_ = s.cmd.Process.Signal(os.Interrupt)
 	<-s.drained
 	if err := s.cmd.Wait(); err != nil {
-		s.b.Errorf("the server did not end well: %v\n%s", err, strings.Join(s.log, "\n"))
+		s.b.Errorf("the server did not end well: %v\n%s", err, s.text())
 	}
 }
 

@@ -2,18 +2,14 @@ package hosting
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
@@ -21,13 +17,11 @@ import (
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/serve"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/admin"
-	"github.com/wasmres/wasmres/internal/certificate"
 	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/node"
 	"github.com/wasmres/wasmres/internal/systemd"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/keys"
-	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/accesslog"
 )
 
@@ -42,6 +36,7 @@ the tenant. A provider runs only while it is called; thousands of tenants may sl
    wasmres serve                           begin: makes a data folder, a tenant and its first key
    wasmres serve --config serve.yaml       with listeners, plans and a folder of tenants
    wasmres serve --config serve.yaml --check
+   wasmres serve --config serve.yaml --takeover    replace the running server, as after an upgrade
    wasmres key new acme --name ada --role reader
 
 The server reads its files again when they change, after SIGHUP, and for 'wasmres reload'. A
@@ -50,6 +45,7 @@ tenant whose files are wrong is served as it last was.`,
 			&cli.StringFlag{Name: "config", Category: category, Usage: "read settings from this `FILE` (default: serve.yaml in the data folder)"},
 			DataFlag(category),
 			&cli.StringFlag{Name: "http", Category: category, Usage: "serve at this `ADDRESS` instead of those of the settings, as in 127.0.0.1:8080"},
+			&cli.BoolFlag{Name: "takeover", Category: category, Usage: "replace the server that runs with these settings, without the loss of a request"},
 			&cli.BoolFlag{Name: "check", Category: category, Usage: "read all files, print their problems, and end"},
 			&cli.StringFlag{Name: "cache-dir", Category: category, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "keep compiled modules in this `FOLDER` (default: cache in the data folder)"},
 			cli.LogFormatFlag(category),
@@ -86,31 +82,16 @@ func serveTenants(c *cli.Context) error {
 		return err
 	}
 	defer closeLog()
-	n, report, err := node.Open(c.Context, node.Config{
-		AccessLog: requests, Settings: settings, Read: files.read, Module: modules.get, Pull: modules.pull, CacheDir: c.String("cache-dir"), Version: c.App.Version, Logger: logger,
-	})
+	s := &server{
+		context: c, settings: settings, isNew: files.isNew, logger: logger, config: node.Config{
+			AccessLog: requests, Settings: settings, Read: files.read, Module: modules.get, Pull: modules.pull, CacheDir: c.String("cache-dir"), Version: c.App.Version, Logger: logger,
+		},
+	}
+	in, err := s.begin()
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err := n.Close(); err != nil {
-			logger.Warn("server not closed", "err", err)
-		}
-	}()
-	listeners, err := listen(settings, logger)
-	if err != nil {
-		return err
-	}
-	for _, l := range listeners {
-		if l.certificate != nil {
-			n.AddCertificate(l.certificate)
-		}
-	}
-	logReport(logger, report)
-	if err := greet(c, n, files.isNew, listeners, report); err != nil {
-		return errors.Join(err, closeAll(listeners))
-	}
-	return run(c.Context, n, listeners, logger)
+	return s.run(in)
 }
 
 // files are where the settings of a server come from.
@@ -214,114 +195,6 @@ func checkFiles(c *cli.Context, s *tenant.Settings) error {
 	}
 	fmt.Fprintf(c.App.ErrWriter, "The settings and %s are right.\n", terminal.Counted(reading.Tenants, "tenant"))
 	return nil
-}
-
-// A listener is a socket with how to serve on it.
-type listener struct {
-	net.Listener
-	certificate *certificate.Files // nil without TLS
-	opts        runtime.TransportOptions
-}
-
-// listen opens the sockets of the settings, or takes those of the service manager.
-func listen(s *tenant.Settings, logger *slog.Logger) (all []listener, err error) {
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, closeAll(all))
-			all = nil
-		}
-	}()
-	sockets, err := systemd.Sockets()
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range s.Listen {
-		one := listener{opts: runtime.TransportOptions{Logger: logger}}
-		if l.Cert != "" {
-			files, err := certificate.Open(certificate.Config{Cert: l.Cert, Key: l.Key, Logger: logger})
-			if err != nil {
-				return all, err
-			}
-			one.certificate, one.opts.TLS = files, files.TLS()
-		}
-		if len(sockets) > 0 {
-			one.Listener, sockets = sockets[0], sockets[1:]
-		} else if one.Listener, err = net.Listen("tcp", l.Address); err != nil {
-			return all, explainInUse(l.Address, err)
-		}
-		all = append(all, one)
-		if one.opts.TLS == nil && !l.IsLoopback() {
-			logger.Warn("keys and answers are not encrypted: give the listener a certificate, or put a proxy that speaks HTTPS in front", "addr", l.Address)
-		}
-	}
-	for _, more := range sockets {
-		logger.Warn("socket of the service manager not used: the settings have fewer listeners", "name", more.Name)
-		_ = more.Close()
-	}
-	return all, nil
-}
-
-func explainInUse(address string, err error) error {
-	if !errors.Is(err, syscall.EADDRINUSE) {
-		return err
-	}
-	return fmt.Errorf("another program listens at %s: end it, or choose another address with listen in serve.yaml or with --http (%w)", address, err)
-}
-
-func closeAll(all []listener) error {
-	var errs []error
-	for _, l := range all {
-		errs = append(errs, l.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// aliveTime is how long the server may take to answer itself, before it says nothing to the watchdog of the service manager.
-const aliveTime = 10 * time.Second
-
-// run serves on all listeners until ctx ends, and reads the files again when it should.
-func run(ctx context.Context, n *node.Node, listeners []listener, logger *slog.Logger) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	hangups := make(chan os.Signal, 1) // before anything says that the server is ready
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
-	var serving sync.WaitGroup
-	failed := make(chan error, len(listeners)+1)
-	operators := make(chan struct{}) // closed when they can connect
-	for _, l := range listeners {
-		serving.Go(func() {
-			failed <- n.Serve(ctx, l.Listener, &l.opts)
-			stop() // without one listener, the server ends
-		})
-	}
-	serving.Go(func() {
-		failed <- n.Operate(ctx, func() { close(operators) })
-		stop() // without its operators, the server ends
-	})
-	serving.Go(func() { n.Watch(ctx, func(r *node.Report, err error) { reloaded(logger, r, err) }) })
-	serving.Go(func() { reloadOnSignal(ctx, hangups, n, logger) })
-	serving.Go(func() {
-		operator := admin.NewClient(n.Settings().Admin.Socket)
-		defer operator.Close()
-		if err := systemd.Watch(ctx, func() bool { return operator.Answers(ctx, aliveTime) }); err != nil {
-			logger.Warn("service manager not told", "err", err)
-		}
-	})
-	select {
-	case <-operators:
-		tell(logger, systemd.Ready(status(n)))
-	case <-ctx.Done():
-	}
-	<-ctx.Done()
-	tell(logger, systemd.Stopping())
-	serving.Wait()
-	close(failed)
-	var errs []error
-	for err := range failed {
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
 }
 
 // reloadOnSignal reads the files again after each signal.

@@ -99,6 +99,9 @@ func (h *Handler) Close() error {
 	return nil
 }
 
+// EndStreams ends the subscriptions that are open, with their result. It does not wait for that.
+func (h *Handler) EndStreams() { h.subscriptions.End() }
+
 // Streams counts the open subscriptions.
 func (h *Handler) Streams() int { return h.subscriptions.Len() }
 

@@ -110,7 +110,7 @@ func (c *fastConn) next() (h head, whole bool) {
 		return head{}, len(lines) > 0 && !parseHead(lines).lengthKnown
 	}
 	h = parseHead(c.buf[:end+4])
-	h.plain = h.plain && c.isForHandler(&h)
+	h.plain = h.plain && !c.server.drain.HasBegun() && c.isForHandler(&h)
 	return h, !h.plain || len(c.buf) >= h.size+h.body
 }
 

@@ -94,4 +94,8 @@ func (s *Server) remove(c *fastConn) {
 	if s.counts[c.client]--; s.counts[c.client] == 0 {
 		delete(s.counts, c.client)
 	}
+	if len(s.conns) == 0 && s.empty != nil {
+		close(s.empty)
+		s.empty = nil
+	}
 }

@@ -71,12 +71,16 @@ type Server struct {
 	router Router
 	http   *http.Server
 
+	drain *streamable.Drain
+
 	clock    response.Clock
 	stopping atomic.Bool
 
-	mu     sync.Mutex // guards the fields below
-	conns  map[*fastConn]struct{}
-	counts map[string]int // of conns, by client
+	mu       sync.Mutex   // guards the fields below
+	listener net.Listener // nil before Serve
+	conns    map[*fastConn]struct{}
+	counts   map[string]int // of conns, by client
+	empty    chan struct{}  // closed when there is no connection; nil while nothing waits for that
 }
 
 // NewServer makes a Server. Shutdown closes the router.
@@ -87,22 +91,55 @@ func NewServer(router Router, cfg Config) (*Server, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, router: router, conns: make(map[*fastConn]struct{}), counts: make(map[string]int)}
+	s := &Server{cfg: cfg, router: router, drain: streamable.NewDrain(), conns: make(map[*fastConn]struct{}), counts: make(map[string]int)}
 	s.http = &http.Server{
-		Handler: router, ReadHeaderTimeout: cfg.HeaderTimeout, IdleTimeout: cfg.Idle, MaxHeaderBytes: maxHeader,
+		Handler: s.drain.Handler(router), ReadHeaderTimeout: cfg.HeaderTimeout, IdleTimeout: cfg.Idle, MaxHeaderBytes: maxHeader,
 		ErrorLog:  slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug),
 		ConnState: func(c net.Conn, state http.ConnState) { c.(*fastConn).setState(state) },
 	}
 	return s, nil
 }
 
-// Serve accepts connections and closes l in the end. It returns nil after Shutdown was called, before that an error.
+// Serve accepts connections and closes l in the end. It returns nil after Leave or Shutdown was called, before that an error.
 func (s *Server) Serve(l net.Listener) error {
+	s.mu.Lock()
+	s.listener = l
+	s.mu.Unlock()
 	err := s.http.Serve(listener{l, s})
-	if errors.Is(err, http.ErrServerClosed) {
+	if errors.Is(err, http.ErrServerClosed) || s.drain.HasBegun() {
 		return nil
 	}
 	return err
+}
+
+// Leave accepts no more connections, for another process accepts them. Requests on those that are open are answered by net/http,
+// the last of each with the header "Connection: close". Streams of sessions end. The caller calls Shutdown later.
+func (s *Server) Leave() {
+	s.drain.Begin()
+	s.mu.Lock()
+	l := s.listener
+	s.mu.Unlock()
+	if l != nil {
+		_ = l.Close() // Serve returns
+	}
+}
+
+// Wait waits until no connection is open but those of subscriptions, or ctx ends.
+func (s *Server) Wait(ctx context.Context) {
+	s.mu.Lock()
+	if len(s.conns) == 0 {
+		s.mu.Unlock()
+		return
+	}
+	if s.empty == nil {
+		s.empty = make(chan struct{})
+	}
+	empty := s.empty
+	s.mu.Unlock()
+	select {
+	case <-empty:
+	case <-ctx.Done():
+	}
 }
 
 // Shutdown accepts no more connections, ends subscriptions with their result, and waits for requests under way. Those
@@ -113,7 +150,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	for _, c := range s.open() {
 		c.closeIdle()
 	}
-	if late := errors.Join(s.http.Shutdown(ctx), s.drain(ctx)); late != nil {
+	if late := errors.Join(s.http.Shutdown(ctx), s.waitAnswered(ctx)); late != nil {
 		err = errors.Join(err, late, s.http.Close())
 		s.closeAll()
 	}
@@ -132,8 +169,8 @@ func (s *Server) closeRouter(ctx context.Context) error {
 	}
 }
 
-// drain waits for the requests that net/http has not seen.
-func (s *Server) drain(ctx context.Context) error {
+// waitAnswered waits for the requests that net/http has not seen.
+func (s *Server) waitAnswered(ctx context.Context) error {
 	idle := make(chan struct{})
 	go func() { // ends when they have ended; closeAll makes them
 		defer close(idle)

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 )
 
 const (
@@ -40,10 +42,13 @@ type Config struct {
 type Server struct {
 	handler Handler
 	http    *http.Server
+	drain   *streamable.Drain
 	most    int
 
-	mu    sync.Mutex // guards conns
-	conns map[*conn]struct{}
+	mu       sync.Mutex   // guards the fields below
+	listener net.Listener // nil before Serve
+	conns    map[*conn]struct{}
+	empty    chan struct{} // closed when there is no connection; nil while nothing waits for that
 }
 
 // NewServer makes a Server. Shutdown closes the handler.
@@ -57,21 +62,54 @@ func NewServer(handler Handler, cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{handler: handler, most: cfg.MaxConnections, conns: make(map[*conn]struct{})}
+	s := &Server{handler: handler, drain: streamable.NewDrain(), most: cfg.MaxConnections, conns: make(map[*conn]struct{})}
 	s.http = &http.Server{
-		Handler: handler, TLSConfig: cfg.TLS.Clone(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idle, MaxHeaderBytes: maxHeader,
+		Handler: s.drain.Handler(handler), TLSConfig: cfg.TLS.Clone(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idle, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug), ConnState: s.setState,
 	}
 	return s, nil
 }
 
-// Serve accepts connections and closes l in the end. It returns nil after Shutdown was called, before that an error.
+// Serve accepts connections and closes l in the end. It returns nil after Leave or Shutdown was called, before that an error.
 func (s *Server) Serve(l net.Listener) error {
+	s.mu.Lock()
+	s.listener = l
+	s.mu.Unlock()
 	err := s.http.ServeTLS(listener{l, s}, "", "")
-	if errors.Is(err, http.ErrServerClosed) {
+	if errors.Is(err, http.ErrServerClosed) || s.drain.HasBegun() {
 		return nil
 	}
 	return err
+}
+
+// Leave accepts no more connections, for another process accepts them. Each answer is the last one on its connection, and streams
+// of sessions end. The caller calls Shutdown later.
+func (s *Server) Leave() {
+	s.drain.Begin()
+	s.mu.Lock()
+	l := s.listener
+	s.mu.Unlock()
+	if l != nil {
+		_ = l.Close() // Serve returns
+	}
+}
+
+// Wait waits until no connection is open but those of subscriptions over HTTP/1.1, or ctx ends.
+func (s *Server) Wait(ctx context.Context) {
+	s.mu.Lock()
+	if len(s.conns) == 0 {
+		s.mu.Unlock()
+		return
+	}
+	if s.empty == nil {
+		s.empty = make(chan struct{})
+	}
+	empty := s.empty
+	s.mu.Unlock()
+	select {
+	case <-empty:
+	case <-ctx.Done():
+	}
 }
 
 // Shutdown accepts no more connections, ends subscriptions with their result, and waits for requests under way. Those that
@@ -162,6 +200,10 @@ func (s *Server) remove(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c)
+	if len(s.conns) == 0 && s.empty != nil {
+		close(s.empty)
+		s.empty = nil
+	}
 }
 
 // closeRouter closes the router, and waits for that until ctx ends. The router may wait for requests that are cut off then.

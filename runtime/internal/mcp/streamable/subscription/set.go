@@ -48,6 +48,15 @@ func (s *Set) Len() int {
 	return len(s.members)
 }
 
+// End ends the subscriptions that there are with their result, and does not wait for that.
+func (s *Set) End() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for member := range s.members {
+		member.stop()
+	}
+}
+
 // Close ends every subscription with its result, and waits for that. Later ones are refused.
 func (s *Set) Close() {
 	s.mu.Lock()

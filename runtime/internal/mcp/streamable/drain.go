@@ -1,0 +1,50 @@
+package streamable
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/download"
+)
+
+// A Drain empties the connections of a server whose clients find another one at the same address. Once it has begun, each
+// answer is the last one on its connection, and says so: a client loses no request on a connection that it believes to be
+// open. Make it with [NewDrain].
+type Drain struct {
+	begun atomic.Bool
+	ctx   context.Context // ends when the drain begins
+	begin context.CancelFunc
+}
+
+// NewDrain makes a Drain that has not begun.
+func NewDrain() *Drain {
+	d := &Drain{}
+	d.ctx, d.begin = context.WithCancel(context.Background())
+	return d
+}
+
+// Begin begins the drain, and ends the streams of sessions. It does not block, and is idempotent.
+func (d *Drain) Begin() {
+	d.begun.Store(true)
+	d.begin()
+}
+
+// HasBegun reports whether the drain has begun.
+func (d *Drain) HasBegun() bool { return d.begun.Load() }
+
+// Handler returns a handler that answers as h does, as the drain demands.
+func (d *Drain) Handler(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d.HasBegun() {
+			w.Header().Set("Connection", "close") // over HTTP/2, net/http sends GOAWAY instead
+		}
+		if r.Method == http.MethodGet && r.Header.Get(sessionHeader) != "" && !download.IsRequest(r) { // the stream of a session lasts for hours
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(d.ctx, cancel)()
+			r = r.WithContext(ctx)
+		}
+		h.ServeHTTP(w, r)
+	})
+}
