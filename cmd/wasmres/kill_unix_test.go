@@ -481,12 +481,16 @@ func (a *acknowledged) check(v *victim) {
 	if err != nil {
 		v.t.Fatal(err)
 	}
+	newest := 0
 	for number := range s.versions {
 		has[fmt.Sprint("version ", number)] = true
+		newest = max(newest, number)
 	}
 	wanted := slices.Concat(a.keys, a.plans)
-	for _, number := range a.pushed[max(0, len(a.pushed)-5):] { // older ones are removed in time
-		wanted = append(wanted, fmt.Sprint("version ", number))
+	for _, number := range a.pushed {
+		if number > newest-10 { // older ones are removed in time
+			wanted = append(wanted, fmt.Sprint("version ", number))
+		}
 	}
 	for _, name := range wanted {
 		if !has[name] {

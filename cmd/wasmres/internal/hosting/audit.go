@@ -216,14 +216,15 @@ func givenTime(c *cli.Context, name string, now time.Time) (time.Time, error) {
 	return now.Add(-d), nil
 }
 
-// printEntry prints an entry on a line. What it has may be foreign.
+// printEntry prints an entry on a line, with what has changed of an object. What it has may be foreign.
 func printEntry(w io.Writer, l *ledger.Line) error {
 	who := l.Actor
 	if l.Via != "" {
 		who += " (" + l.Via + ")"
 	}
 	line := fmt.Sprintf("%s  %-20s %-12s %-20s %s", l.Time.Format(time.RFC3339), terminal.Cell(who), terminal.Cell(orDash(l.Tenant)), terminal.Cell(l.Action), terminal.Cell(l.Object))
-	for _, more := range []struct{ mark, text string }{{"was", l.Before}, {"is", l.After}, {"outcome", l.Outcome}} {
+	was, is := difference(l.Before, l.After)
+	for _, more := range []struct{ mark, text string }{{"was", was}, {"is", is}, {"outcome", l.Outcome}} {
 		if more.text != "" {
 			line += "  " + more.mark + " " + terminal.Cell(more.text)
 		}
