@@ -50,6 +50,10 @@ type LiveStats struct {
 	Starts, Ends, Evictions uint64        // processes that became ready; those of them that ended; those that were stopped for another
 	StartTime               time.Duration // of all starts together
 	Memory                  int64         // bytes of their own that the processes use, by figures that may be a second old
+	LiveTime                time.Duration // of all processes that became ready, until now
+	// MemoryTime is the memory of their own that processes have used, times for how long, in byte-seconds. It is looked at whenever
+	// Stats is called, and counts for the time since then; with the most that a process ever used, if that has ended meanwhile.
+	MemoryTime uint64
 }
 
 // NewLive makes a Live. It fails if a bound is negative.
@@ -70,9 +74,13 @@ func (l *Live) Stats() LiveStats {
 	s := l.group.Stats()
 	return LiveStats{
 		Live: s.Live, Starting: s.Starting, Waiting: s.Waiting, Starts: s.Starts, Ends: s.Ends, Evictions: s.Evictions,
-		StartTime: s.StartTime, Memory: s.Memory,
+		StartTime: s.StartTime, Memory: s.Memory, LiveTime: s.LiveTime, MemoryTime: s.MemoryTime,
 	}
 }
+
+// TakePeak returns the most memory of its own that one process has used since TakePeak was called last, in bytes: of processes that
+// run, as it was whenever it was looked at; of those that have ended, the most ever.
+func (l *Live) TakePeak() int64 { return l.group.TakePeak() }
 
 func (cfg LiveConfig) inner() live.Config {
 	inner := live.Config{

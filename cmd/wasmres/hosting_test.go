@@ -239,12 +239,15 @@ func TestUsageOfAServer(t *testing.T) {
 	h := hosted(t)
 	o := operator{t, h.Serve(t)}
 	h.Usage.Request("acme", usage.OK, 2048)
-	m := h.Usage.Meter(usage.Key{Tenant: "acme", Provider: "notes", Version: 7}, func() (starts, memory uint64) { return 1, 0 })
+	m := h.Usage.Meter(usage.Key{Tenant: "acme", Provider: "notes", Version: 7}, func() usage.Processes {
+		return usage.Processes{Starts: 1, Live: 2 * time.Second, Memory: 1 << 30, Peak: 3 << 20}
+	})
+	h.Usage.Store("acme", usage.Storage{Modules: 1 << 20, Logs: 10})
 	m.Call(usage.Failed, 12345, 1500*time.Millisecond, 10)
 	m.Close()
-	o.run("usage", 0, `\ABEGIN +TENANT +PROVIDER +VERSION +OK +REFUSED +LIMITED +FAILED +FUEL +CPU +STARTS +BYTES +GiB-HOURS\n`+
-		`20..-.. +acme +- +- +1 +0 +0 +0 +0 +0\.000s +0 +2\.0 KiB +0\.000\n20..-.. +acme +notes +7 +0 +0 +0 +1 +12,345 +1\.500s +1 +10 B +0\.000\n\z`, `\A\z`)
-	o.run("usage --tenant acme --by hour --format csv", 0, `\Abegin,tenant,provider,version,ok,.*\n20..-..-..T..:00:00Z,acme,,,1,0,0,0,0,0\.000000,0,2048,0\n.*,acme,notes,7,0,0,0,1,12345,1\.500000,1,10,0\n\z`, `\A\z`)
+	o.run("usage", 0, `\ABEGIN +TENANT +PROVIDER +VERSION +OK +REFUSED +LIMITED +FAILED +FUEL +CPU +STARTS +BYTES +GiB-HOURS +PEAK +STORAGE\n`+
+		`20..-.. +acme +- +- +1 +0 +0 +0 +0 +0\.000s +0 +2\.0 KiB +0\.000 +- +1\.0 MiB\n20..-.. +acme +notes +7 +0 +0 +0 +1 +12,345 +1\.500s +1 +10 B +0\.000 +3\.0 MiB +-\n\z`, `\A\z`)
+	o.run("usage --tenant acme --by hour --format csv", 0, `\Abegin,tenant,provider,version,ok,.*\n20..-..-..T..:00:00Z,acme,,,1,0,0,0,0,0\.000000,0,2048,0,0\.000,0,1048576,0,0,10,0\n.*,acme,notes,7,0,0,0,1,12345,1\.500000,1,10,1073741824,2\.000,3145728,0,0,0,0,0\n\z`, `\A\z`)
 	o.run("usage --format json", 0, `"cpuSeconds": 1.5`, `\A\z`)
 	o.run("usage --month 2020-01 --format json", 0, `\A\[\]\n\z`, `\A\z`)
 	o.run("usage --month November", 2, `\A\z`, `--month November: it is not a month: write it like 20`)

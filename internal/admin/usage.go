@@ -29,15 +29,33 @@ type Usage struct {
 	Starts   uint64    `json:"starts"`     // of processes
 	Bytes    uint64    `json:"bytes"`      // of answers; with a provider, of its contents
 	Memory   uint64    `json:"memoryByteSeconds"`
+	Live     float64   `json:"liveSeconds"`     // of processes; the memory by these is the mean of a process
+	Peak     uint64    `json:"peakMemoryBytes"` // most that one process used
+	// Stored is the most that the tenant had on disk, and StoredTime all of it times for how long; of rows without a provider.
+	Stored     *Storage `json:"storageBytes,omitempty"`
+	StoredTime uint64   `json:"storageByteSeconds"`
+}
+
+// A Storage is what a tenant has on disk, in bytes: see [usage.Storage].
+type Storage struct {
+	Modules uint64 `json:"modules"`
+	KV      uint64 `json:"kv"`
+	Files   uint64 `json:"files"`
+	Logs    uint64 `json:"logs"`
 }
 
 // UsageOf returns a row as the API has it.
 func UsageOf(r *usage.Row) Usage {
-	return Usage{
+	u := Usage{
 		Tenant: r.Tenant, Provider: r.Provider, Version: r.Version, Begin: r.Begin,
 		OK: r.Requests[usage.OK], Refused: r.Requests[usage.Refused], Limited: r.Requests[usage.Limited], Failed: r.Requests[usage.Failed],
 		Fuel: r.Fuel, CPU: r.CPU.Seconds(), Starts: r.Starts, Bytes: r.Bytes, Memory: r.Memory,
+		Live: r.Live.Seconds(), Peak: r.Peak, StoredTime: r.StoredTime,
 	}
+	if r.Stored != (usage.Storage{}) {
+		u.Stored = &Storage{r.Stored.Modules, r.Stored.KV, r.Stored.Files, r.Stored.Logs}
+	}
+	return u
 }
 
 // listUsage answers what a tenant, or all, have used.

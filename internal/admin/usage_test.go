@@ -16,7 +16,10 @@ func TestUsageOfTenants(t *testing.T) {
 	c := open(t, h)
 	h.Usage.Request("acme", usage.OK, 100)
 	h.Usage.Request("beta", usage.Limited, 0)
-	m := h.Usage.Meter(usage.Key{Tenant: "acme", Provider: "notes", Version: 3}, func() (starts, memory uint64) { return 2, 0 })
+	m := h.Usage.Meter(usage.Key{Tenant: "acme", Provider: "notes", Version: 3}, func() usage.Processes {
+		return usage.Processes{Starts: 2, Live: time.Minute, Memory: 1 << 30, Peak: 1 << 25}
+	})
+	h.Usage.Store("acme", usage.Storage{Modules: 5, KV: 6, Files: 7, Logs: 8})
 	m.Call(usage.Failed, 1000, 1500*time.Millisecond, 7)
 	m.Close()
 	month := time.Now().UTC().Format("2006-01")
@@ -25,8 +28,8 @@ func TestUsageOfTenants(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []admin.Usage{
-		{Tenant: "acme", Begin: begin, OK: 1, Bytes: 100},
-		{Tenant: "acme", Provider: "notes", Version: 3, Begin: begin, Failed: 1, Fuel: 1000, CPU: 1.5, Starts: 2, Bytes: 7},
+		{Tenant: "acme", Begin: begin, OK: 1, Bytes: 100, Stored: &admin.Storage{Modules: 5, KV: 6, Files: 7, Logs: 8}},
+		{Tenant: "acme", Provider: "notes", Version: 3, Begin: begin, Failed: 1, Fuel: 1000, CPU: 1.5, Starts: 2, Bytes: 7, Live: 60, Memory: 1 << 30, Peak: 1 << 25},
 		{Tenant: "beta", Begin: begin, Limited: 1},
 	}
 	for tenant, want := range map[string][]admin.Usage{"": want, "acme": want[:2], "gone": {}} {
@@ -55,7 +58,7 @@ func TestUsageByPages(t *testing.T) {
 	h := admintest.New(t, acme())
 	c := open(t, h)
 	for i := range 450 {
-		m := h.Usage.Meter(usage.Key{Tenant: "acme", Provider: "notes", Version: i}, func() (starts, memory uint64) { return 0, 0 })
+		m := h.Usage.Meter(usage.Key{Tenant: "acme", Provider: "notes", Version: i}, func() usage.Processes { return usage.Processes{} })
 		m.Call(usage.OK, 1, 0, 0)
 		m.Close()
 	}

@@ -58,6 +58,7 @@ func (n *Node) Operate(ctx context.Context, ready func()) error {
 	}
 	serving.Go(func() { n.asWriter(ctx, n.recordRefused) })
 	serving.Go(func() { n.asWriter(ctx, n.watchClock) })
+	serving.Go(func() { n.asWriter(ctx, n.measureStorage) })
 	serving.Go(func() { n.asWriter(ctx, n.promoteRipe) })
 	serving.Go(func() {
 		n.asWriter(ctx, func(ctx context.Context) { n.keys.WriteUses(ctx, n.store, n.cfg.Logger) })

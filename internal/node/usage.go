@@ -2,6 +2,9 @@ package node
 
 import (
 	"context"
+	"io/fs"
+	"path/filepath"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/host"
 	"github.com/wasmres/wasmres/internal/telemetry"
@@ -15,9 +18,9 @@ const UsageFile = "usage.db"
 
 // meter counts what a provider uses that is being opened.
 func (n *Node) meter(of tenant.ProviderID, version int, l *runtime.Live) host.Meter {
-	live := func() (starts, memory uint64) {
+	live := func() usage.Processes {
 		s := l.Stats()
-		return s.Starts, bytesOf(s)
+		return usage.Processes{Starts: s.Starts, Live: s.LiveTime, Memory: s.MemoryTime, Peak: uint64(max(l.TakePeak(), 0))}
 	}
 	m := n.usage.Meter(usage.Key{Tenant: of.Tenant, Provider: of.Provider, Version: version}, live)
 	used := func(u runtime.Usage) {
@@ -44,4 +47,53 @@ func outcomeOf(code string) usage.Outcome {
 // Usage reads what tenants have used until now.
 func (n *Node) Usage(ctx context.Context, q usage.Query) ([]usage.Row, error) {
 	return n.usage.Read(ctx, q)
+}
+
+// measureStorage tells usage what tenants have on disk, at once and every ten minutes, until ctx ends.
+func (n *Node) measureStorage(ctx context.Context) {
+	tick := time.NewTicker(usage.StoreInterval)
+	defer tick.Stop()
+	for {
+		for id := range n.store.Snapshot().Tenants {
+			if s := n.storageOf(ctx, id); s != (usage.Storage{}) && ctx.Err() == nil {
+				n.usage.Store(id, s)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// storageOf measures what a tenant has on disk.
+func (n *Node) storageOf(ctx context.Context, id string) (s usage.Storage) {
+	for _, size := range n.store.Snapshot().ModulesOf(id) {
+		s.Modules += uint64(max(size, 0))
+	}
+	of := func(name string) uint64 { return sizeOf(ctx, filepath.Join(n.cfg.Settings.Data, "tenants", id, name)) }
+	s.KV, s.Files, s.Logs = of("kv"), of("files"), of("log")+of("crashes")
+	return s
+}
+
+// maxMeasured bounds how many files and folders of one folder are looked at.
+const maxMeasured = 200_000
+
+// sizeOf returns the bytes of the files below a folder; zero if there is none. It follows no links.
+func sizeOf(ctx context.Context, dir string) (bytes uint64) {
+	seen := 0
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // what goes away meanwhile has no size
+		if seen++; seen > maxMeasured || ctx.Err() != nil {
+			return fs.SkipAll
+		}
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			bytes += uint64(max(info.Size(), 0))
+		}
+		return nil
+	})
+	return bytes
 }

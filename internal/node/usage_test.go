@@ -33,7 +33,7 @@ func TestUsageHasEachProvider(t *testing.T) {
 	if clients != 4 || rows[0].Requests[usage.Refused] == 0 || rows[0].Bytes == 0 {
 		t.Errorf("clients: %+v", rows[0])
 	}
-	if p := rows[1]; calls == 0 || p.Fuel == 0 || p.CPU == 0 || p.Starts != 1 {
+	if p := rows[1]; calls == 0 || p.Fuel == 0 || p.CPU == 0 || p.Starts != 1 || p.Live == 0 || p.Memory == 0 || p.Peak < 1<<20 || p.Peak > 1<<28 {
 		t.Errorf("provider: %+v", p)
 	}
 }

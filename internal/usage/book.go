@@ -43,9 +43,26 @@ type Totals struct {
 	CPU      time.Duration // of guests
 	Starts   uint64        // of processes
 	Bytes    uint64        // of answers; in a row with a provider, of contents
-	// Memory is memory that processes used, times for how long, in byte-seconds. It is sampled every ten seconds.
+	// Live is the time of processes, and Memory the memory of their own that they used, times for how long, in byte-seconds. It is
+	// looked at every ten seconds, and counts with the most that a process used for one that has ended meanwhile.
+	Live   time.Duration
 	Memory uint64
+	Peak   uint64 // most bytes that one process used; sums of Totals have the highest
+	// Stored is the most that a tenant had on disk, in rows without a provider; sums of Totals have the highest of each kind.
+	// StoredTime is all of it times for how long, in byte-seconds.
+	Stored     Storage
+	StoredTime uint64
 }
+
+// A Storage is what a tenant has on disk, in bytes.
+type Storage struct {
+	Modules uint64 // of versions
+	KV      uint64 // values by key
+	Files   uint64 // in its folder of files
+	Logs    uint64 // what its providers have logged, and reports of crashes
+}
+
+func (s *Storage) all() uint64 { return s.Modules + s.KV + s.Files + s.Logs }
 
 func (t *Totals) add(o *Totals) {
 	for i := range t.Requests {
@@ -55,7 +72,13 @@ func (t *Totals) add(o *Totals) {
 	t.CPU += o.CPU
 	t.Starts += o.Starts
 	t.Bytes += o.Bytes
+	t.Live += o.Live
 	t.Memory += o.Memory
+	t.Peak = max(t.Peak, o.Peak)
+	t.Stored = Storage{
+		max(t.Stored.Modules, o.Stored.Modules), max(t.Stored.KV, o.Stored.KV), max(t.Stored.Files, o.Stored.Files), max(t.Stored.Logs, o.Stored.Logs),
+	}
+	t.StoredTime += o.StoredTime
 }
 
 // Config says where a Book is. File is required.
@@ -121,6 +144,8 @@ type Counter struct {
 	totals Totals // since the last flush
 	idle   int    // flushes without a request
 	gone   bool   // the Book has forgotten it
+
+	measured time.Time // when Store was called last; zero for never
 }
 
 // Request counts a request of a client, and the bytes of its answer.
@@ -140,6 +165,30 @@ func (c *Counter) request(o Outcome, bytes int64) bool {
 	return true
 }
 
+// StoreInterval is how often a Book should be told what a tenant has on disk.
+const StoreInterval = 10 * time.Minute
+
+// Store says what a tenant has on disk now. It counts for the time since it was called last, at most twice StoreInterval.
+func (b *Book) Store(tenant string, s Storage) {
+	for !b.counter(Key{Tenant: tenant}).store(s, b.cfg.Now()) {
+	}
+}
+
+func (c *Counter) store(s Storage, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone {
+		return false
+	}
+	past := time.Duration(0)
+	if !c.measured.IsZero() {
+		past = min(max(now.Sub(c.measured), 0), 2*StoreInterval)
+	}
+	c.measured = now
+	c.totals.add(&Totals{Stored: s, StoredTime: uint64(float64(s.all()) * past.Seconds())})
+	return true
+}
+
 func (b *Book) counter(k Key) *Counter {
 	b.mu.RLock()
 	c := b.counters[k]
@@ -156,8 +205,16 @@ func (b *Book) counter(k Key) *Counter {
 	return c
 }
 
-// A Live says how many processes of a provider have started since it was opened, and how much memory they use now, in bytes.
-type Live func() (starts, memory uint64)
+// Processes are those of a provider: see [Totals].
+type Processes struct {
+	Starts uint64        // since the provider was opened
+	Live   time.Duration // since the provider was opened
+	Memory uint64        // since the provider was opened
+	Peak   uint64        // since the call before
+}
+
+// A Live returns the processes of a provider.
+type Live func() Processes
 
 // A Meter counts what one open provider uses. The caller closes it.
 type Meter struct {
@@ -166,8 +223,8 @@ type Meter struct {
 	live Live
 
 	mu     sync.Mutex
-	totals Totals // since the last flush
-	starts uint64 // that were counted
+	totals Totals    // since the last flush
+	seen   Processes // that were counted
 }
 
 // Meter begins to count what a provider uses.
@@ -189,18 +246,20 @@ func (m *Meter) Call(o Outcome, fuel uint64, cpu time.Duration, bytes uint64) {
 	m.mu.Unlock()
 }
 
-// take returns what was used since it was called last. The memory was in use for so long.
-func (m *Meter) take(past time.Duration) Totals {
-	starts, memory := m.live()
+// take returns what was used since it was called last.
+func (m *Meter) take() Totals {
+	now := m.live()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t := m.totals
 	m.totals = Totals{}
-	if starts > m.starts { // another call of take may have seen more
-		t.Starts += starts - m.starts
-		m.starts = starts
+	t.Peak = now.Peak
+	if now.Starts >= m.seen.Starts && now.Live >= m.seen.Live && now.Memory >= m.seen.Memory { // another call of take may have seen more
+		t.Starts += now.Starts - m.seen.Starts
+		t.Live += now.Live - m.seen.Live
+		t.Memory += now.Memory - m.seen.Memory
+		m.seen = now
 	}
-	t.Memory += uint64(float64(memory) * max(past, 0).Seconds())
 	return t
 }
 
@@ -213,7 +272,7 @@ func (m *Meter) Close() {
 		return
 	}
 	delete(b.meters, m)
-	t := m.take(0)
+	t := m.take()
 	addTo(b.closed, hourKey{m.key, b.hour()}, &t)
 }
 
@@ -235,7 +294,6 @@ func addTo(rows map[hourKey]*Totals, k hourKey, t *Totals) {
 func (b *Book) collect() {
 	b.mu.Lock()
 	hour, now := b.hour(), b.cfg.Now()
-	past := min(now.Sub(b.since), 2*flushInterval)
 	b.since = now
 	for k, t := range b.closed {
 		addTo(b.fresh, k, t)
@@ -244,7 +302,7 @@ func (b *Book) collect() {
 	meters := slices.Collect(maps.Keys(b.meters))
 	b.mu.Unlock()
 	for _, m := range meters { // which asks the system for their memory
-		t := m.take(past)
+		t := m.take()
 		addTo(b.fresh, hourKey{m.key, hour}, &t)
 	}
 	b.mu.Lock()

@@ -53,7 +53,11 @@ func ReadFile(ctx context.Context, file string, q Query) (_ []Row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if version, err := versionOf(ctx, db); err != nil || version == 0 {
+	version, err := versionOf(ctx, db)
+	if err == nil && version == 1 {
+		err = errors.New("an older wasmres has written it: start the server, which brings it up to date")
+	}
+	if err != nil || version == 0 {
 		return nil, err
 	}
 	return query(ctx, db, q)
@@ -73,7 +77,8 @@ func query(ctx context.Context, db *sql.DB, q Query) (rows []Row, err error) {
 		return nil, fmt.Errorf("there is no period %q", q.By)
 	}
 	text := `SELECT ` + begin + ` AS begin, tenant, provider, version, sum(ok), sum(refused), sum(limited), sum(failed),
-		sum(fuel), sum(cpu), sum(starts), sum(bytes), sum(memory) FROM usage WHERE hour >= ? AND hour < ?`
+		sum(fuel), sum(cpu), sum(starts), sum(bytes), sum(memory),
+		sum(live), max(peak), max(modules), max(kv), max(files), max(logs), sum(stored) FROM usage WHERE hour >= ? AND hour < ?`
 	args := []any{q.From.Unix(), q.To.Unix()}
 	if q.Tenant != "" {
 		text += ` AND tenant = ?`
@@ -96,8 +101,12 @@ func query(ctx context.Context, db *sql.DB, q Query) (rows []Row, err error) {
 	for found.Next() {
 		var r Row
 		var at int64
-		var n [9]int64
-		if err := found.Scan(&at, &r.Tenant, &r.Provider, &r.Version, &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8]); err != nil {
+		var n [16]int64
+		to := []any{&at, &r.Tenant, &r.Provider, &r.Version}
+		for i := range n {
+			to = append(to, &n[i])
+		}
+		if err := found.Scan(to...); err != nil {
 			return nil, err
 		}
 		r.Begin = time.Unix(at, 0).UTC()
@@ -105,6 +114,8 @@ func query(ctx context.Context, db *sql.DB, q Query) (rows []Row, err error) {
 			r.Requests[i] = uint64(n[i])
 		}
 		r.Fuel, r.CPU, r.Starts, r.Bytes, r.Memory = uint64(n[4]), time.Duration(n[5]), uint64(n[6]), uint64(n[7]), uint64(n[8])
+		r.Live, r.Peak, r.StoredTime = time.Duration(n[9]), uint64(n[10]), uint64(n[15])
+		r.Stored = Storage{uint64(n[11]), uint64(n[12]), uint64(n[13]), uint64(n[14])}
 		rows = append(rows, r)
 	}
 	return rows, found.Err()

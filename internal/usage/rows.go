@@ -24,11 +24,28 @@ CREATE TABLE usage (
 	hour INTEGER NOT NULL, tenant TEXT NOT NULL, provider TEXT NOT NULL, version INTEGER NOT NULL,
 	ok INTEGER NOT NULL, refused INTEGER NOT NULL, limited INTEGER NOT NULL, failed INTEGER NOT NULL,
 	fuel INTEGER NOT NULL, cpu INTEGER NOT NULL, starts INTEGER NOT NULL, bytes INTEGER NOT NULL, memory INTEGER NOT NULL,
+	live INTEGER NOT NULL DEFAULT 0, peak INTEGER NOT NULL DEFAULT 0,
+	modules INTEGER NOT NULL DEFAULT 0, kv INTEGER NOT NULL DEFAULT 0, files INTEGER NOT NULL DEFAULT 0, logs INTEGER NOT NULL DEFAULT 0,
+	stored INTEGER NOT NULL DEFAULT 0,
 	PRIMARY KEY (hour, tenant, provider, version)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE flush (seq INTEGER NOT NULL) STRICT;
 INSERT INTO flush VALUES (0);
-PRAGMA user_version = 1;`
+PRAGMA user_version = 2;`
+
+// fromFirst makes the tables of version 1 those of version 2.
+const fromFirst = `
+ALTER TABLE usage ADD COLUMN live INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE usage ADD COLUMN peak INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE usage ADD COLUMN modules INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE usage ADD COLUMN kv INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE usage ADD COLUMN files INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE usage ADD COLUMN logs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE usage ADD COLUMN stored INTEGER NOT NULL DEFAULT 0;
+PRAGMA user_version = 2;`
+
+// present is the version of the tables.
+const present = 2
 
 // openFile opens the file to write, and makes it if there is none. It returns the number of the newest flush.
 func openFile(ctx context.Context, file string) (_ *sql.DB, seq uint64, err error) {
@@ -61,14 +78,18 @@ func source(file, options string) string {
 // prepare makes the tables of a new file, and refuses one of another program.
 func prepare(ctx context.Context, db *sql.DB) error {
 	version, err := versionOf(ctx, db)
-	if err != nil || version == 1 {
+	if err != nil || version == present {
 		return err
+	}
+	change := fmt.Sprintf("PRAGMA application_id = %d;", application) + schema
+	if version == 1 {
+		change = fromFirst
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d;", application)+schema); err != nil {
+	if _, err := tx.ExecContext(ctx, change); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
@@ -86,8 +107,8 @@ func versionOf(ctx context.Context, db *sql.DB) (int, error) {
 		return 0, nil
 	case id != application:
 		return 0, errors.New("the file does not have the usage of a server: move it away")
-	case version != 1:
-		return 0, fmt.Errorf("a newer wasmres has written it: its tables have version %d, this wasmres knows version 1", version)
+	case version < 1 || version > present:
+		return 0, fmt.Errorf("a newer wasmres has written it: its tables have version %d, this wasmres knows version %d", version, present)
 	}
 	return version, nil
 }
@@ -109,10 +130,13 @@ func writeRows(ctx context.Context, db *sql.DB, rows map[hourKey]*Totals, seq ui
 			err = errors.Join(err, rollback(tx))
 		}
 	}()
-	add, err := tx.PrepareContext(ctx, `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	add, err := tx.PrepareContext(ctx, `INSERT INTO usage (hour, tenant, provider, version, ok, refused, limited, failed, fuel, cpu, starts, bytes, memory,
+		live, peak, modules, kv, files, logs, stored) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET ok = ok + excluded.ok, refused = refused + excluded.refused, limited = limited + excluded.limited,
 		failed = failed + excluded.failed, fuel = fuel + excluded.fuel, cpu = cpu + excluded.cpu, starts = starts + excluded.starts,
-		bytes = bytes + excluded.bytes, memory = memory + excluded.memory`)
+		bytes = bytes + excluded.bytes, memory = memory + excluded.memory, live = live + excluded.live, peak = max(peak, excluded.peak),
+		modules = max(modules, excluded.modules), kv = max(kv, excluded.kv), files = max(files, excluded.files),
+		logs = max(logs, excluded.logs), stored = stored + excluded.stored`)
 	if err != nil {
 		return err
 	}
@@ -120,7 +144,8 @@ func writeRows(ctx context.Context, db *sql.DB, rows map[hourKey]*Totals, seq ui
 	for k, t := range rows {
 		_, err := add.ExecContext(ctx, k.hour, k.Tenant, k.Provider, k.Version,
 			int64(t.Requests[OK]), int64(t.Requests[Refused]), int64(t.Requests[Limited]), int64(t.Requests[Failed]),
-			int64(t.Fuel), int64(t.CPU), int64(t.Starts), int64(t.Bytes), int64(t.Memory))
+			int64(t.Fuel), int64(t.CPU), int64(t.Starts), int64(t.Bytes), int64(t.Memory),
+			int64(t.Live), int64(t.Peak), int64(t.Stored.Modules), int64(t.Stored.KV), int64(t.Stored.Files), int64(t.Stored.Logs), int64(t.StoredTime))
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -32,7 +33,7 @@ func open(tb testing.TB, c usage.Config) *usage.Book {
 	return b
 }
 
-func none() (starts, memory uint64) { return 0, 0 }
+func none() usage.Processes { return usage.Processes{} }
 
 // all is every hour that there may be.
 var all = usage.Query{To: time.Unix(1<<40, 0), By: usage.Hour}
@@ -60,20 +61,22 @@ func TestUsageIsCountedByTheHour(t *testing.T) {
 	at("2026-11-30T22:59:55Z")
 	c := usage.Config{File: file, Now: func() time.Time { return time.Unix(0, now.Load()) }}
 	b := open(t, c)
-	var starts, memory atomic.Uint64
-	m := b.Meter(usage.Key{Tenant: "acme", Provider: "notes", Version: 2}, func() (uint64, uint64) { return starts.Load(), memory.Load() })
+	var processes atomic.Pointer[usage.Processes]
+	processes.Store(&usage.Processes{})
+	m := b.Meter(usage.Key{Tenant: "acme", Provider: "notes", Version: 2}, func() usage.Processes { return *processes.Load() })
 	m.Call(usage.OK, 10, time.Second, 100)
 	m.Call(usage.Failed, 5, -time.Second, 0)
 	b.Request("acme", usage.OK, 120)
 	b.Request("acme", usage.Limited, -1)
-	starts.Store(3)
-	memory.Store(1 << 20)
+	processes.Store(&usage.Processes{Starts: 3, Live: 5 * time.Second, Memory: 5 << 20, Peak: 2 << 20})
+	b.Store("acme", usage.Storage{Modules: 100, Logs: 7})
 	at("2026-11-30T23:00:00Z")
 	if err := b.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	m.Call(usage.OK, 1, 0, 1)
-	starts.Store(4)
+	processes.Store(&usage.Processes{Starts: 4, Live: 6 * time.Second, Memory: 6 << 20, Peak: 1 << 20})
+	b.Store("acme", usage.Storage{Modules: 60, KV: 40})
 	m.Close()
 	m.Close()
 	at("2026-11-30T23:00:04Z")
@@ -90,23 +93,25 @@ func TestUsageIsCountedByTheHour(t *testing.T) {
 	row := func(k usage.Key, begin string, t usage.Totals) usage.Row {
 		return usage.Row{Key: k, Begin: utc(begin), Totals: t}
 	}
-	requests := usage.Totals{Bytes: 120}
+	requests := usage.Totals{Bytes: 120, Stored: usage.Storage{Modules: 100, Logs: 7}}
+	later := usage.Totals{Stored: usage.Storage{Modules: 60, KV: 40}, StoredTime: 100 * 5}
 	requests.Requests[usage.OK], requests.Requests[usage.Limited] = 1, 1
-	first := usage.Totals{Fuel: 15, CPU: time.Second, Starts: 3, Bytes: 100, Memory: 5 << 20}
+	first := usage.Totals{Fuel: 15, CPU: time.Second, Starts: 3, Bytes: 100, Memory: 5 << 20, Live: 5 * time.Second, Peak: 2 << 20}
 	first.Requests[usage.OK], first.Requests[usage.Failed] = 1, 1
-	second := usage.Totals{Fuel: 1, Starts: 1, Bytes: 1}
+	second := usage.Totals{Fuel: 1, Starts: 1, Bytes: 1, Memory: 1 << 20, Live: time.Second, Peak: 1 << 20}
 	second.Requests[usage.OK] = 1
 	refused, ok := usage.Totals{Bytes: 1}, usage.Totals{}
 	refused.Requests[usage.Refused], ok.Requests[usage.OK] = 1, 1
 	want := []usage.Row{
-		row(clients, "2026-11-30T22:00:00Z", requests), row(notes, "2026-11-30T22:00:00Z", first), row(notes, "2026-11-30T23:00:00Z", second),
+		row(clients, "2026-11-30T22:00:00Z", requests), row(notes, "2026-11-30T22:00:00Z", first), row(clients, "2026-11-30T23:00:00Z", later), row(notes, "2026-11-30T23:00:00Z", second),
 		row(clients, "2026-12-01T00:00:00Z", refused), row(beta, "2026-12-01T00:00:00Z", ok),
 	}
 	if diff := cmp.Diff(want, read(t, b, all)); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 	november := usage.Query{From: utc("2026-11-01T00:00:00Z"), To: utc("2026-12-01T00:00:00Z")}
-	both := usage.Totals{Fuel: 16, CPU: time.Second, Starts: 4, Bytes: 101, Memory: 5 << 20}
+	both := usage.Totals{Fuel: 16, CPU: time.Second, Starts: 4, Bytes: 101, Memory: 6 << 20, Live: 6 * time.Second, Peak: 2 << 20}
+	requests.Stored, requests.StoredTime = usage.Storage{Modules: 100, KV: 40, Logs: 7}, 500
 	both.Requests[usage.OK], both.Requests[usage.Failed] = 2, 1
 	months := []usage.Row{row(clients, "2026-11-01T00:00:00Z", requests), row(notes, "2026-11-01T00:00:00Z", both)}
 	if diff := cmp.Diff(months, read(t, b, november)); diff != "" {
@@ -132,7 +137,7 @@ func TestNothingIsLostBetweenGoroutines(t *testing.T) {
 		counting.Go(func() {
 			for n := range 200 {
 				b.Request("acme", usage.OK, 1)
-				m := b.Meter(usage.Key{Tenant: "acme", Provider: fmt.Sprint("p", i%2)}, func() (uint64, uint64) { return 1, 0 })
+				m := b.Meter(usage.Key{Tenant: "acme", Provider: fmt.Sprint("p", i%2)}, func() usage.Processes { return usage.Processes{Starts: 1} })
 				m.Call(usage.OK, 1, 1, 1)
 				m.Close()
 				if n%50 == 0 {
@@ -154,6 +159,40 @@ func TestNothingIsLostBetweenGoroutines(t *testing.T) {
 	}
 	if requests != 1600 || calls != 1600 || starts != 1600 {
 		t.Errorf("got %d requests, %d calls, %d starts", requests, calls, starts)
+	}
+}
+
+// A file of the first version is brought up to date, and keeps its rows.
+func TestAnOldFileIsBroughtUpToDate(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "usage.db")
+	db, err := sql.Open("sqlite", file)
+	if err == nil {
+		_, err = db.Exec(`PRAGMA application_id = 2003989875;
+			CREATE TABLE usage (hour INTEGER NOT NULL, tenant TEXT NOT NULL, provider TEXT NOT NULL, version INTEGER NOT NULL,
+			ok INTEGER NOT NULL, refused INTEGER NOT NULL, limited INTEGER NOT NULL, failed INTEGER NOT NULL, fuel INTEGER NOT NULL,
+			cpu INTEGER NOT NULL, starts INTEGER NOT NULL, bytes INTEGER NOT NULL, memory INTEGER NOT NULL,
+			PRIMARY KEY (hour, tenant, provider, version)) STRICT, WITHOUT ROWID;
+			CREATE TABLE flush (seq INTEGER NOT NULL) STRICT; INSERT INTO flush VALUES (7);
+			INSERT INTO usage VALUES (3600, 'acme', 'notes', 1, 5, 0, 0, 0, 10, 20, 2, 30, 40); PRAGMA user_version = 1;`)
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := usage.ReadFile(t.Context(), file, all); err == nil || !strings.Contains(err.Error(), "an older wasmres") {
+		t.Errorf("got %v", err)
+	}
+	for range 2 {
+		b := open(t, usage.Config{File: file})
+		got := read(t, b, all)
+		if len(got) != 1 || got[0].Requests[usage.OK] != 5 || got[0].Memory != 40 || got[0].Peak != 0 {
+			t.Errorf("got %+v", got)
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := usage.ReadFile(t.Context(), file, all); err != nil || len(got) != 1 {
+		t.Errorf("got %+v, %v", got, err)
 	}
 }
 

@@ -17,6 +17,8 @@ type End struct {
 	Killed bool
 	// CPU is the processor time used, all threads together.
 	CPU time.Duration
+	// Peak is the most resident memory of the child in bytes, or of the process that started it, whichever is more; zero if unknown.
+	Peak int64
 	// Stderr is the stored part of standard error. Its content is not trusted.
 	Stderr string
 }
@@ -33,7 +35,7 @@ func endOf(state *os.ProcessState, stderr string) End {
 	if state == nil { // other code of this process has waited for the child
 		return End{Status: -1, Stderr: stderr}
 	}
-	e := End{Status: state.ExitCode(), CPU: state.UserTime() + state.SystemTime(), Stderr: stderr}
+	e := End{Status: state.ExitCode(), CPU: state.UserTime() + state.SystemTime(), Peak: peakOf(state), Stderr: stderr}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		e.Signal = status.Signal()
 	}

@@ -52,6 +52,12 @@ func (p *places) leave(why live.End) {
 	}
 }
 
+func (p *places) peak(bytes int64) {
+	for _, place := range p.groups {
+		place.Peak(bytes)
+	}
+}
+
 // refusal returns the error of a call whose time ends before a worker may start.
 func (g *guests) refusal() error {
 	for _, group := range append(g.groups[:len(g.groups):len(g.groups)], g.runner.starts) {
@@ -104,7 +110,20 @@ const (
 type memory struct {
 	mu    sync.Mutex // guards the fields below
 	bytes int64
+	files int64 // of the same worker, resident memory of files, which it shares with others
 	at    time.Time
+}
+
+// ownOf returns how much of the most resident memory that a worker had was its own, if the worker was looked at; zero if that is
+// unknown. The system tells no less than what the process that has started the worker had: a figure that may be that one's is
+// unknown.
+func (m *memory) ownOf(resident int64) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if own, err := peakResident(os.Getpid()); err != nil || resident <= own || m.files == 0 {
+		return 0
+	}
+	return resident - m.files
 }
 
 // last returns the memory of a process, or what was known of the last one if pid is 0.
@@ -112,8 +131,8 @@ func (m *memory) last(pid int) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if pid != 0 && time.Since(m.at) >= memoryAge {
-		if bytes, err := ownMemory(pid); err == nil {
-			m.bytes, m.at = bytes, time.Now()
+		if bytes, files, err := ownMemory(pid); err == nil {
+			m.bytes, m.files, m.at = bytes, files, time.Now()
 		}
 	}
 	if m.bytes == 0 {
@@ -122,22 +141,54 @@ func (m *memory) last(pid int) int64 {
 	return m.bytes
 }
 
-// ownMemory returns the resident memory of a process that belongs to no file, in bytes.
-func ownMemory(pid int) (int64, error) {
+// ownMemory returns the resident memory of a process that belongs to no file, and that of files, in bytes.
+func ownMemory(pid int) (own, files int64, err error) {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, 256))
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	fields := bytes.Fields(text)
 	if len(fields) < 3 {
-		return 0, fmt.Errorf("%s: %.64q has no three numbers", f.Name(), text)
+		return 0, 0, fmt.Errorf("%s: %.64q has no three numbers", f.Name(), text)
 	}
 	resident, err1 := strconv.ParseInt(string(fields[1]), 10, 64)
 	shared, err2 := strconv.ParseInt(string(fields[2]), 10, 64)
-	return (resident - shared) * int64(os.Getpagesize()), errors.Join(err1, err2)
+	page := int64(os.Getpagesize())
+	return (resident - shared) * page, shared * page, errors.Join(err1, err2)
+}
+
+// ownPeak returns the most memory of its own that a running process had, in bytes: the most resident memory, without what it has of
+// files now.
+func ownPeak(pid int) (int64, error) {
+	peak, err := peakResident(pid)
+	if err != nil {
+		return 0, err
+	}
+	_, files, err := ownMemory(pid)
+	return max(peak-files, 0), err
+}
+
+// peakResident returns the most resident memory that a running process had, in bytes.
+func peakResident(pid int) (int64, error) {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, 16<<10))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := bytes.Cut(text, []byte("\nVmHWM:"))
+	fields := bytes.Fields(rest[:min(len(rest), 64)])
+	if len(fields) == 0 {
+		return 0, fmt.Errorf("%s has no VmHWM", f.Name())
+	}
+	kilobytes, err := strconv.ParseInt(string(fields[0]), 10, 64)
+	return kilobytes << 10, err
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"sync"
@@ -28,6 +29,8 @@ type worker struct {
 	started bool // it no longer runs in the background for its start; owned by the goroutine that starts it
 	logging sync.WaitGroup
 
+	peak int64 // most memory of its own, if it was looked at before the end; owned by Close
+
 	mu      sync.Mutex // held while control is used
 	control *protocol.Conn
 }
@@ -53,6 +56,7 @@ func (w *worker) Close() (err error) {
 			end := w.process.End()
 			err = fmt.Errorf("the worker process ended or was killed: %v %.400q", end, end.Stderr)
 		default:
+			w.peak, _ = ownPeak(w.process.ID())
 		}
 		w.process.Kill()
 		<-w.process.Done()
@@ -66,6 +70,7 @@ func (w *worker) Close() (err error) {
 	w.links.Close()
 	if w.places != nil {
 		w.runner.activity.remove(w)
+		w.places.peak(cmp.Or(w.peak, w.guests.memory.ownOf(w.process.End().Peak)))
 		w.places.leave(w.endOf(err))
 	}
 	return err

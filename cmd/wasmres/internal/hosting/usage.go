@@ -119,17 +119,36 @@ func usageJSON(c *cli.Context, rows []admin.Usage) error {
 
 func usageCSV(c *cli.Context, rows []admin.Usage) error {
 	w := csv.NewWriter(c.App.Writer)
-	_ = w.Write([]string{"begin", "tenant", "provider", "version", "ok", "refused", "limited", "failed", "fuel", "cpu_seconds", "starts", "bytes", "memory_byte_seconds"})
+	_ = w.Write([]string{"begin", "tenant", "provider", "version", "ok", "refused", "limited", "failed", "fuel", "cpu_seconds", "starts", "bytes", "memory_byte_seconds",
+		"live_seconds", "peak_memory_bytes", "storage_modules_bytes", "storage_kv_bytes", "storage_files_bytes", "storage_logs_bytes", "storage_byte_seconds"})
 	for i := range rows {
 		u := &rows[i]
 		n := func(v uint64) string { return strconv.FormatUint(v, 10) }
+		stored := storedOf(u)
 		_ = w.Write([]string{
 			u.Begin.Format(time.RFC3339), u.Tenant, u.Provider, versionText(u), n(u.OK), n(u.Refused), n(u.Limited), n(u.Failed), n(u.Fuel),
 			strconv.FormatFloat(u.CPU, 'f', 6, 64), n(u.Starts), n(u.Bytes), n(u.Memory),
+			strconv.FormatFloat(u.Live, 'f', 3, 64), n(u.Peak), n(stored.Modules), n(stored.KV), n(stored.Files), n(stored.Logs), n(u.StoredTime),
 		})
 	}
 	w.Flush()
 	return w.Error()
+}
+
+// storedOf returns what a tenant had on disk; nothing in the row of a provider.
+func storedOf(u *admin.Usage) admin.Storage {
+	if u.Stored == nil {
+		return admin.Storage{}
+	}
+	return *u.Stored
+}
+
+// sizeOrDash returns a size; a dash for zero.
+func sizeOrDash(bytes uint64) string {
+	if bytes == 0 {
+		return "-"
+	}
+	return terminal.Size(bytes)
 }
 
 // versionText returns the number of a version; empty for none.
@@ -144,12 +163,12 @@ func usageTable(c *cli.Context, rows []admin.Usage) error {
 	format := map[string]string{string(usage.Hour): "2006-01-02T15:04Z", string(usage.Day): time.DateOnly, string(usage.Month): "2006-01"}[c.String("by")]
 	var lines [][]string
 	for i := range rows {
-		u := &rows[i]
+		u, stored := &rows[i], storedOf(&rows[i])
 		lines = append(lines, []string{
 			u.Begin.Format(format), u.Tenant, orDash(u.Provider), orDash(versionText(u)), terminal.Grouped(u.OK), terminal.Grouped(u.Refused),
 			terminal.Grouped(u.Limited), terminal.Grouped(u.Failed), terminal.Grouped(u.Fuel), fmt.Sprintf("%.3fs", u.CPU), terminal.Grouped(u.Starts),
-			terminal.Size(u.Bytes), fmt.Sprintf("%.3f", float64(u.Memory)/(1<<30)/3600),
+			terminal.Size(u.Bytes), fmt.Sprintf("%.3f", float64(u.Memory)/(1<<30)/3600), sizeOrDash(u.Peak), sizeOrDash(stored.Modules + stored.KV + stored.Files + stored.Logs),
 		})
 	}
-	return terminal.PrintTable(c.App.Writer, []string{"BEGIN", "TENANT", "PROVIDER", "VERSION", "OK", "REFUSED", "LIMITED", "FAILED", "FUEL", "CPU", "STARTS", "BYTES", "GiB-HOURS"}, lines)
+	return terminal.PrintTable(c.App.Writer, []string{"BEGIN", "TENANT", "PROVIDER", "VERSION", "OK", "REFUSED", "LIMITED", "FAILED", "FUEL", "CPU", "STARTS", "BYTES", "GiB-HOURS", "PEAK", "STORAGE"}, lines)
 }

@@ -70,6 +70,7 @@ type Group struct {
 	filled  time.Time // when tokens was computed
 	refill  *time.Timer
 	stats   Stats
+	peak    int64 // most memory of one worker since TakePeak was called last
 }
 
 // Stats counts what has happened in a group, and what is now.
@@ -79,6 +80,8 @@ type Stats struct {
 	Ends                    uint64
 	StartTime               time.Duration // of all starts
 	Memory                  int64         // of all workers, in bytes, as they say it
+	LiveTime                time.Duration // of all workers that were ready, until now
+	MemoryTime              uint64        // memory of all workers times for how long they used it, in byte-seconds: see Place.Peak
 }
 
 // A waiter is a start that waits for its turn.
@@ -128,6 +131,7 @@ func (g *Group) Within() *Group { return g.within }
 func (g *Group) Stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.accountLocked()
 	s := g.stats
 	s.Live, s.Starting, s.Waiting = 0, 0, len(g.waiting)
 	for p := range g.places {
@@ -139,6 +143,36 @@ func (g *Group) Stats() Stats {
 	}
 	s.Memory = g.usedLocked()
 	return s
+}
+
+// accountLocked counts the memory of all workers until now.
+func (g *Group) accountLocked() {
+	now := time.Now()
+	for p := range g.places {
+		if p.started {
+			g.countLocked(p, now, p.member.Memory())
+		}
+	}
+}
+
+// countLocked counts that a worker has used so many bytes since it was counted last.
+func (g *Group) countLocked(p *Place, now time.Time, bytes int64) {
+	past := max(now.Sub(p.counted), 0)
+	p.counted = now
+	g.stats.LiveTime += past
+	g.stats.MemoryTime += uint64(float64(max(bytes, 0)) * past.Seconds())
+	g.peak = max(g.peak, bytes)
+}
+
+// TakePeak returns the most memory that one worker has used since it was called last, in bytes: as those say it that run, and the
+// peaks of those that have ended.
+func (g *Group) TakePeak() int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.accountLocked()
+	peak := g.peak
+	g.peak = 0
+	return peak
 }
 
 // Enter waits for the turn of a start, until ctx ends. The caller must call Leave of the place. The error is that of
@@ -314,15 +348,27 @@ type Place struct {
 	group  *Group
 	member Member
 
-	started, evicted, left bool // guarded by the group's mu
+	started, evicted, left bool // guarded by the group's mu, as the fields below
+
+	counted time.Time // until when its memory is counted
+	peak    int64     // of its worker, which has ended; zero if unknown
+}
+
+// Peak says how much memory the worker has used at most, in bytes, before Leave says that it has ended. The time since its memory was
+// looked at last, which may be all of a short life, counts with that.
+func (p *Place) Peak(bytes int64) {
+	p.group.mu.Lock()
+	defer p.group.mu.Unlock()
+	p.peak = bytes
 }
 
 // Started says that the worker is ready, how long the start took, and whether it was cold: for a caller, after a stop.
 func (p *Place) Started(took time.Duration, cold bool) {
 	g := p.group
 	g.mu.Lock()
-	p.started = true
+	p.started, p.counted = true, time.Now()
 	g.stats.Starts++
+	g.peak = max(g.peak, p.member.Memory())
 	g.stats.StartTime += took
 	onStart := g.cfg.OnStart
 	g.mu.Unlock()
@@ -342,6 +388,13 @@ func (p *Place) Leave(why End) {
 	p.left = true
 	if p.evicted && why == Idle {
 		why = Evicted
+	}
+	if p.started {
+		bytes := p.peak
+		if bytes <= 0 {
+			bytes = p.member.Memory()
+		}
+		g.countLocked(p, time.Now(), bytes)
 	}
 	delete(g.places, p)
 	onEnd := g.cfg.OnEnd

@@ -110,7 +110,7 @@ func TestTheLongestUnusedMakesRoom(t *testing.T) {
 			t.Errorf("stopped %d, %d, %d after %v, want the second alone, after its end of 1s",
 				all[0].stopped, all[1].stopped, all[2].stopped, time.Since(began))
 		}
-		want := live.Stats{Live: 3, Starts: 4, Evictions: 1, Ends: 1, StartTime: 4 * time.Second, Memory: 30}
+		want := live.Stats{Live: 3, Starts: 4, Evictions: 1, Ends: 1, StartTime: 4 * time.Second, Memory: 30, LiveTime: 9 * time.Second, MemoryTime: 90}
 		if got := g.Stats(); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
@@ -277,4 +277,44 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// The memory of workers counts as long as they live, looked at or not: that of one that has ended meanwhile with its peak.
+func TestTheMemoryOfWorkersCountsOverTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		within := group(t, live.Config{})
+		g := group(t, live.Config{Within: within})
+		p := providers(t, g, 2) // of ten bytes
+		time.Sleep(10 * time.Second)
+		if s := g.Stats(); s.LiveTime != 20*time.Second || s.MemoryTime != 200 || g.TakePeak() != 10 {
+			t.Errorf("after ten seconds: %+v", s)
+		}
+		p[0].bytes = 30
+		time.Sleep(time.Second)
+		if s := g.Stats(); s.MemoryTime != 240 || g.TakePeak() != 30 {
+			t.Errorf("a second later: %+v", s)
+		}
+		time.Sleep(2 * time.Second)
+		p[1].place.Peak(100)
+		p[1].place.Leave(live.Crashed)
+		p[1].place.Leave(live.Crashed) // counts once
+		if s := g.Stats(); s.LiveTime != 26*time.Second || s.MemoryTime != 240+2*30+2*100 || g.TakePeak() != 100 {
+			t.Errorf("after the end of one: %+v", s)
+		}
+		short, err := g.Enter(t.Context(), p[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) // a start takes no memory of the provider's
+		short.Started(time.Minute, true)
+		time.Sleep(50 * time.Millisecond)
+		short.Peak(4000)
+		short.Leave(live.Idle)
+		if s := g.Stats(); s.MemoryTime != 500+60*30+200+1 || g.TakePeak() != 4000 {
+			t.Errorf("after a short life: %+v", s)
+		}
+		if g.TakePeak() != 30 {
+			t.Error("a peak is told twice")
+		}
+	})
 }
