@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 
+	"github.com/wasmres/wasmres/runtime/internal/forwarded"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/fastpath"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/https"
@@ -28,9 +30,13 @@ type Router interface {
 
 // TransportOptions say how to serve on a listener. The zero value is usable.
 type TransportOptions struct {
-	TLS            *tls.Config  // as in ServerOptions
-	MaxConnections int          // as in ServerOptions
-	Drain          *Drain       // lets another process have the listener; nil for never
+	TLS            *tls.Config // as in ServerOptions
+	MaxConnections int         // as in ServerOptions
+	Drain          *Drain      // lets another process have the listener; nil for never
+	// TrustedProxies are the networks of proxies whose headers Forwarded and X-Forwarded-For say from which address a client
+	// sends a request. The header of a client itself has no effect. If a request has both headers, and they name different
+	// clients, its client is the proxy.
+	TrustedProxies []netip.Prefix
 	Logger         *slog.Logger // nil discards
 }
 
@@ -72,10 +78,11 @@ func Serve(ctx context.Context, l net.Listener, router Router, opts *TransportOp
 
 // newTransport makes what serves the endpoints of a router on a listener.
 func newTransport(router fastpath.Router, o TransportOptions) (transport, error) {
+	proxies := forwarded.New(o.TrustedProxies)
 	if o.TLS != nil {
-		return https.NewServer(router, https.Config{TLS: o.TLS, MaxConnections: o.MaxConnections, Logger: o.Logger})
+		return https.NewServer(router, https.Config{TLS: o.TLS, MaxConnections: o.MaxConnections, Proxies: proxies, Logger: o.Logger})
 	}
-	return fastpath.NewServer(router, fastpath.Config{MaxConnections: o.MaxConnections, Logger: o.Logger})
+	return fastpath.NewServer(router, fastpath.Config{MaxConnections: o.MaxConnections, Proxies: proxies, Logger: o.Logger})
 }
 
 // serveUntil serves on l until ctx ends. Then it ends what would stay open for ever, by end, and waits for the rest.

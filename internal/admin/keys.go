@@ -153,7 +153,7 @@ func (k *NewKey) check(t *tenant.Tenant, now time.Time) (KeySpec, error) {
 		}
 	}
 	for _, n := range k.Networks {
-		prefix, err := parseNetwork(n)
+		prefix, err := tenant.ParseNetwork(n)
 		if err != nil {
 			return KeySpec{}, invalid("networks: %q is not a network: write it like 192.0.2.0/24 or 2001:db8::1", strict.Clip(n))
 		}
@@ -184,15 +184,6 @@ func joined(words []string) (list string) {
 		list += fmt.Sprintf(" and %d more", len(words)-10)
 	}
 	return list
-}
-
-// parseNetwork reads a network, or an address, which is one of its own.
-func parseNetwork(s string) (netip.Prefix, error) {
-	if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
-		return netip.PrefixFrom(a, a.BitLen()), nil
-	}
-	p, err := netip.ParsePrefix(s)
-	return p.Masked(), err
 }
 
 // expiry reads the end of a new key; zero is never.

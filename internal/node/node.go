@@ -275,6 +275,7 @@ func (n *Node) Serve(ctx context.Context, l net.Listener, opts *runtime.Transpor
 		o = *opts
 	}
 	o.MaxConnections = cmp.Or(o.MaxConnections, n.split.connections)
+	o.TrustedProxies = n.cfg.Settings.TrustedProxies
 	return runtime.Serve(ctx, l, n.host, &o)
 }
 

@@ -110,6 +110,7 @@ func needRestart(now, next *tenant.Settings) (keys []string) {
 		"memory":          {now.LiveMemory, next.LiveMemory},
 		"public_url":      {now.PublicURL, next.PublicURL},
 		"secrets":         {now.SecretsKey, next.SecretsKey},
+		"trusted_proxies": {now.TrustedProxies, next.TrustedProxies},
 		"standby_workers": {now.StandbyWorkers, next.StandbyWorkers},
 		"watch":           {now.Watch, next.Watch},
 	} {

@@ -32,6 +32,7 @@ func rules() map[string]strict.Rule {
 		"host name":   strict.TextRule(hostName, strict.Schema{"examples": []string{"acme.example.com"}}),
 		"log format":  strict.OneOf("format", "text", "json"),
 		"module":      strict.TextRule(moduleName, strict.Schema{"examples": []string{"../modules/notes.wasm", "ghcr.io/ada/notes:1.0.0"}}),
+		"network":     strict.TextRule(network, strict.Schema{"examples": []string{"10.0.0.0/8", "192.0.2.7"}}),
 		"number":      strict.NewRule(number, strconv.Itoa, strict.Schema{"type": "integer", "minimum": 1, "maximum": maxNumber}, strict.Number),
 		"object name": strict.TextRule(objectName, strict.Schema{"pattern": namePattern.String()}),
 		"origin":      strict.TextRule(origin, strict.Schema{"examples": []string{"https://app.example.com"}}),
@@ -117,6 +118,27 @@ func hostName(s string) (string, error) {
 		return "", fmt.Errorf("%q is an address: a host is a name, like acme.example.com", strict.Clip(s))
 	}
 	return lower, nil
+}
+
+// ParseNetwork reads a network, or an address, which is one of its own.
+func ParseNetwork(s string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
+		return netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(s)
+	return p.Masked(), err
+}
+
+// network returns a network, of which not all addresses are.
+func network(s string) (string, error) {
+	p, err := ParseNetwork(s)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%q is not a network: write it like 10.0.0.0/8 or 192.0.2.7", strict.Clip(s))
+	case p.Bits() == 0:
+		return "", fmt.Errorf("%q has all addresses, so that every client could choose its own: name the networks of the proxies", strict.Clip(s))
+	}
+	return p.String(), nil
 }
 
 // listenAddress returns s if it is a host, or nothing, and a port.

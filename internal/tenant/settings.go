@@ -16,6 +16,8 @@ type Settings struct {
 	PublicURL string
 	// AllowedHosts are further names by which clients may reach all tenants, by their paths, in lower case.
 	AllowedHosts []string
+	// TrustedProxies are the networks of proxies that say for which client they pass a request on.
+	TrustedProxies []netip.Prefix
 
 	Data    string // folder of the server's own files
 	Tenants string // folder of the files of tenants

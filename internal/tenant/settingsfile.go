@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,7 @@ type (
 		Listen       []listenerFile      `yaml:"listen,nonempty" unique:"Address" doc:"the addresses on which clients are served; default: 127.0.0.1:8080"`
 		PublicURL    string              `yaml:"public_url" check:"public URL" doc:"how clients reach the server, as https://mcp.example.com; default: the first address"`
 		AllowedHosts []string            `yaml:"allowed_hosts" check:"host name" doc:"further names by which clients may reach all tenants, beside those of public_url and the addresses"`
+		Proxies      []string            `yaml:"trusted_proxies" check:"network" doc:"addresses and networks of proxies whose headers Forwarded and X-Forwarded-For say which client sent a request, as 10.0.0.0/8; default: none"`
 		Data         string              `yaml:"data" check:"host path" doc:"the folder of the server's own files; default: data"`
 		Tenants      string              `yaml:"tenants" check:"host path" doc:"the folder of the files of tenants; default: tenants"`
 		Admin        adminFile           `yaml:"admin" doc:"where operators reach the server"`
@@ -181,6 +183,9 @@ func (r *settingsReader) settings(f settingsFile) *Settings {
 		Idle: cmp.Or(f.Idle, 5*time.Minute), LiveMemory: f.Memory.Live, StandbyWorkers: cmp.Or(f.Standby, 2), Plans: map[string]*Plan{},
 		AccessLog: AccessLog{File: f.AccessLog.File, Size: cmp.Or(f.AccessLog.Size, 100<<20), Keep: cmp.Or(f.AccessLog.Keep, 5)},
 		LogJSON:   f.LogFormat == "json",
+	}
+	for _, network := range f.Proxies {
+		s.TrustedProxies = append(s.TrustedProxies, netip.MustParsePrefix(network)) // decode has checked it
 	}
 	s.Admin.TLS = r.adminTLS(f.Admin.TLS)
 	if f.Secrets.Key != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -145,7 +146,8 @@ func TestTheExampleIsReadAsAWhole(t *testing.T) {
 	want := &tenant.Settings{
 		Listen:    []tenant.Listener{{Address: ":8443", Cert: dir + "/cert.pem", Key: dir + "/key.pem"}, {Address: "127.0.0.1:8080"}},
 		PublicURL: "https://mcp.example.com", AllowedHosts: []string{"mcp.example.org"},
-		Data: "/var/lib/wasmres", Tenants: dir + "/tenants",
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::1/128")},
+		Data:           "/var/lib/wasmres", Tenants: dir + "/tenants",
 		Admin: tenant.Admin{Socket: "/run/wasmres/admin.sock", Listen: "127.0.0.1:9090"}, Watch: true,
 		Idle: 5 * time.Minute, LiveMemory: 3 << 30, StandbyWorkers: 2,
 		Plans: map[string]*tenant.Plan{"default": {Name: "default"}, "small": {
@@ -157,7 +159,7 @@ func TestTheExampleIsReadAsAWhole(t *testing.T) {
 		AccessLog: tenant.AccessLog{File: "/var/log/wasmres/access.log", Format: accesslog.JSON, Size: 100 << 20, Keep: 5}, LogJSON: true,
 		Files: []string{dir + "/serve.yaml", dir + "/policies/ceiling-small.yaml"}, Digest: s.Digest,
 	}
-	if diff := cmp.Diff(want, s); diff != "" || len(s.Digest) != 64 {
+	if diff := cmp.Diff(want, s, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" || len(s.Digest) != 64 {
 		t.Errorf("settings: want -, got +\n%s", diff)
 	}
 	var reader tenant.Reader
@@ -246,6 +248,8 @@ func TestWrongSettingsSayWhere(t *testing.T) {
 		"listen:\n- address: :1\n  tls: {cert: a.pem, key: serve.yaml}": "serve.yaml:3:15: DIR/a.pem: no such file or directory: copy it there, or change the path",
 		"public_url: https://a.example/mcp":                             `serve.yaml:1:13: "https://a.example/mcp" is not the URL of a server: write it like https://mcp.example.com, without a path`,
 		"allowed_hosts: [\"a.example:80\"]":                             `serve.yaml:1:17: "a.example:80" is more than a host: write a.example, without a scheme and a port`,
+		"trusted_proxies: [proxy.example]":                              `serve.yaml:1:19: "proxy.example" is not a network: write it like 10.0.0.0/8 or 192.0.2.7`,
+		"trusted_proxies: [0.0.0.0/0]":                                  `serve.yaml:1:19: "0.0.0.0/0" has all addresses, so that every client could choose its own: name the networks of the proxies`,
 		"tenants: ~/tenants":                                            `serve.yaml:1:10: "~/tenants": ~ is not expanded: write the whole path`,
 		"idle: 5":                                                       "serve.yaml:1:7: this is a number, expected a text: write it in quotes",
 		"memory: {live: 3G1}":                                           `serve.yaml:1:16: "3G1" is not a size: write it like 64Mi, 512Ki or 2Gi`,

@@ -16,6 +16,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/accesslog"
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/auth/tokens"
+	"github.com/wasmres/wasmres/runtime/internal/forwarded"
 	"github.com/wasmres/wasmres/runtime/internal/guard"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
@@ -36,6 +37,12 @@ type guarded struct {
 
 func newGuarded(t *testing.T, cfg streamable.Config) *guarded {
 	t.Helper()
+	return newGuardedBehind(t, cfg, nil)
+}
+
+// newGuardedBehind is newGuarded behind proxies.
+func newGuardedBehind(t *testing.T, cfg streamable.Config, proxies *forwarded.Proxies) *guarded {
+	t.Helper()
 	g := &guarded{source: streamtest.Library(), file: filepath.Join(t.TempDir(), "tokens.yaml"), log: &entries{}}
 	make := func(name string, uris ...string) (header string, entry tokens.Token) {
 		text, id, sum := tokens.New()
@@ -52,7 +59,7 @@ func newGuarded(t *testing.T, cfg streamable.Config) *guarded {
 	}
 	t.Cleanup(func() { store.Close() })
 	cfg.Auth, cfg.AccessLog, cfg.AllowedHosts = store, g.log.add, []string{"mcp.test"}
-	g.servers = newServers(t, streamtest.NewFront(t, guard.New(g.source), mcp.Config{AccessLog: g.log.add}, cfg), nil)
+	g.servers = newServersBehind(t, streamtest.NewFront(t, guard.New(g.source), mcp.Config{AccessLog: g.log.add}, cfg), nil, proxies)
 	return g
 }
 

@@ -26,6 +26,8 @@ type fastConn struct {
 	server *Server
 	local  netip.Addr       // of this machine; zero when unknown
 	client string           // as [mcp.ClientOf] names it
+	remote string           // address and port
+	proxy  netip.Addr       // of the trusted proxy that has connected; zero for any other client
 	writer *response.Writer // of answers to plain requests
 
 	// owned by the goroutine that reads, which is one at a time

@@ -21,6 +21,8 @@ type head struct {
 	path, host, accept, version, method, name, session, encoding []byte
 
 	authorization []byte
+
+	forwarded, forwardedFor []byte // Forwarded and X-Forwarded-For
 }
 
 // parseHead reads a head that ends with an empty line, or the lines of a head received so far. It is stricter than the
@@ -86,6 +88,12 @@ func (h *head) noteHeader(name, value []byte) {
 	switch {
 	case equalFold(name, "connection"):
 		h.plain = h.plain && equalFold(value, "keep-alive")
+	case equalFold(name, "forwarded"):
+		h.plain = h.plain && h.forwarded == nil
+		h.forwarded = value
+	case equalFold(name, "x-forwarded-for"):
+		h.plain = h.plain && h.forwardedFor == nil
+		h.forwardedFor = value
 	case equalFold(name, "transfer-encoding"), equalFold(name, "expect"), equalFold(name, "upgrade"),
 		equalFold(name, "trailer"), equalFold(name, "te"):
 		h.lengthKnown = false

@@ -26,7 +26,12 @@ func (l listener) Accept() (net.Conn, error) {
 		}
 		c := &fastConn{
 			Conn: raw, server: l.server, local: streamable.IPOf(raw.LocalAddr()),
-			client: mcp.ClientOf(raw.RemoteAddr().String()),
+			remote: raw.RemoteAddr().String(),
+		}
+		if peer := streamable.IPOf(raw.RemoteAddr()); l.server.cfg.Proxies.Trusts(peer) {
+			c.proxy = peer // and client is empty, since it has many clients
+		} else {
+			c.client = mcp.ClientOf(c.remote)
 		}
 		c.writer = response.NewConn(raw, &c.writeDeadline, &l.server.clock)
 		excess := l.server.add(c)

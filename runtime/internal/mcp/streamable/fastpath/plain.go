@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmres/wasmres/runtime/admission"
 	"github.com/wasmres/wasmres/runtime/auth"
+	"github.com/wasmres/wasmres/runtime/internal/forwarded"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
@@ -23,6 +24,7 @@ type lastRequest struct {
 	// of the last client, for identifiedBy; nil for none
 	identifiedBy  *streamable.Handler
 	authorization []byte
+	forwarded     forwarded.Fields // that a trusted proxy sent
 	caller        *auth.Caller
 	ctx           context.Context // with caller
 
@@ -101,7 +103,7 @@ func (c *fastConn) allows(h *head) bool {
 }
 
 // identify finds out who sends a request to c.handler. It reports false for a client that must be refused. The client is
-// known from the last request if the credential is the same and still good.
+// known from the last request if the credential is the same and still good, and a trusted proxy names the same client.
 func (c *fastConn) identify(h *head) bool {
 	last := &c.last
 	switch {
@@ -110,10 +112,15 @@ func (c *fastConn) identify(h *head) bool {
 		return true
 	case len(h.authorization) > auth.MaxAuthorization:
 		return false
-	case last.identifiedBy == c.handler && isSame(h.authorization, last.authorization) && last.caller.Valid():
+	case last.identifiedBy == c.handler && isSame(h.authorization, last.authorization) && c.isSameClient(h) && last.caller.Valid():
 		return true
 	}
-	caller, err := c.handler.Identify(c.RemoteAddr().String(), auth.Credential{Authorization: string(h.authorization)})
+	remote := c.remote
+	if c.proxy.IsValid() {
+		last.forwarded = forwarded.Fields{Forwarded: string(h.forwarded), For: string(h.forwardedFor)}
+		remote = forwarded.RemoteAddr(c.server.cfg.Proxies.Client(c.proxy, last.forwarded))
+	}
+	caller, err := c.handler.Identify(remote, auth.Credential{Authorization: string(h.authorization)})
 	if err != nil {
 		last.identifiedBy, last.caller, last.ctx = nil, nil, nil
 		return false
@@ -122,6 +129,11 @@ func (c *fastConn) identify(h *head) bool {
 	last.authorization = append(last.authorization[:0], h.authorization...)
 	last.ctx = auth.WithCaller(context.Background(), caller)
 	return true
+}
+
+// isSameClient reports whether a request comes from the address of the last one.
+func (c *fastConn) isSameClient(h *head) bool {
+	return !c.proxy.IsValid() || string(h.forwarded) == c.last.forwarded.Forwarded && string(h.forwardedFor) == c.last.forwarded.For
 }
 
 // isSame compares two credentials. Behind a proxy they may be of two clients: the time it takes must not tell one the

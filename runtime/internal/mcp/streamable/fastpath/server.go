@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/forwarded"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
 )
@@ -42,7 +43,8 @@ type Config struct {
 	// MaxConnections is how many connections may be open at once, but for those of subscriptions; 0 means 10,000. One more
 	// closes those that have waited longest for a request.
 	MaxConnections int
-	Logger         *slog.Logger // nil discards
+	Proxies        *forwarded.Proxies // say for which clients they pass requests on; nil trusts none
+	Logger         *slog.Logger       // nil discards
 }
 
 func (c *Config) fill() error {
@@ -93,7 +95,7 @@ func NewServer(router Router, cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, router: router, drain: streamable.NewDrain(), conns: make(map[*fastConn]struct{}), counts: make(map[string]int)}
 	s.http = &http.Server{
-		Handler: s.drain.Handler(router), ReadHeaderTimeout: cfg.HeaderTimeout, IdleTimeout: cfg.Idle, MaxHeaderBytes: maxHeader,
+		Handler: cfg.Proxies.Handler(s.drain.Handler(router)), ReadHeaderTimeout: cfg.HeaderTimeout, IdleTimeout: cfg.Idle, MaxHeaderBytes: maxHeader,
 		ErrorLog:  slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug),
 		ConnState: func(c net.Conn, state http.ConnState) { c.(*fastConn).setState(state) },
 	}

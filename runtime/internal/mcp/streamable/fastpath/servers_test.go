@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/forwarded"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/fastpath"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/streamtest"
@@ -51,13 +52,19 @@ func (r *countingRouter) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 // newServers serves h until the test ends. wrap replaces connections; nil does not.
 func newServers(t *testing.T, h *streamable.Handler, wrap func(net.Conn) net.Conn) *servers {
 	t.Helper()
+	return newServersBehind(t, h, wrap, nil)
+}
+
+// newServersBehind is newServers behind proxies.
+func newServersBehind(t *testing.T, h *streamable.Handler, wrap func(net.Conn) net.Conn, proxies *forwarded.Proxies) *servers {
+	t.Helper()
 	router := &countingRouter{Handler: h}
-	server, err := fastpath.NewServer(router, fastpath.Config{})
+	server, err := fastpath.NewServer(router, fastpath.Config{Proxies: proxies})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sv := &servers{server: server, netHTTP: &router.netHTTP}
-	standard := standardServer(h)
+	standard := standardServer(proxies.Handler(h))
 	a, b := listen(t, wrap), listen(t, wrap)
 	sv.fast, sv.standard = a.Addr().String(), b.Addr().String()
 	served := make(chan error, 2)

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/forwarded"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 )
 
@@ -35,7 +36,8 @@ type Config struct {
 	// MaxConnections is how many connections may be open at once, but for those of subscriptions over HTTP/1.1; 0 means
 	// 10,000. One more closes the one that has waited longest for a request or, if all are busy, is closed itself.
 	MaxConnections int
-	Logger         *slog.Logger // nil discards
+	Proxies        *forwarded.Proxies // say for which clients they pass requests on; nil trusts none
+	Logger         *slog.Logger       // nil discards
 }
 
 // A Server serves a Handler.
@@ -64,7 +66,7 @@ func NewServer(handler Handler, cfg Config) (*Server, error) {
 	}
 	s := &Server{handler: handler, drain: streamable.NewDrain(), most: cfg.MaxConnections, conns: make(map[*conn]struct{})}
 	s.http = &http.Server{
-		Handler: s.drain.Handler(handler), TLSConfig: cfg.TLS.Clone(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idle, MaxHeaderBytes: maxHeader,
+		Handler: cfg.Proxies.Handler(s.drain.Handler(handler)), TLSConfig: cfg.TLS.Clone(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idle, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug), ConnState: s.setState,
 	}
 	return s, nil
