@@ -4,3 +4,24 @@ import "net/http"
 
 // SetTransport has a new Verifier send all requests by rt.
 func SetTransport(v *Verifier, rt http.RoundTripper) { v.any.Transport = rt }
+
+// ParseKeySet counts the keys of a set.
+func ParseKeySet(text []byte) (int, error) {
+	s, err := parseKeySet(text)
+	if err != nil {
+		return 0, err
+	}
+	return len(s.all), nil
+}
+
+// ParseMetadata returns the URLs in the metadata of an issuer.
+func ParseMetadata(i *Issuer, text []byte) (keys, introspection string, err error) {
+	m, err := i.parseMetadata(text)
+	if err != nil {
+		return "", "", err
+	}
+	return m.Keys, m.Introspection, nil
+}
+
+// ParseIntrospection reads what an issuer says of a token.
+func ParseIntrospection(text []byte) (*Claims, error) { return parseIntrospection(text) }

@@ -33,6 +33,12 @@ func (v *Verifier) Introspect(ctx context.Context, token string, by *Issuer, res
 	if err := c.checkTimes(v.cfg.Now()); err != nil {
 		return nil, err
 	}
+	if c.raw["aud"] == nil { // which RFC 7662 leaves to the issuer: then it is for whom the operator names
+		if err := c.list("client_id", false, &c.Audience); err != nil {
+			return nil, err
+		}
+		resource = nil
+	}
 	if err := c.checkAudience(append(append([]string{}, resource...), by.Audiences...)); err != nil {
 		return nil, err
 	}

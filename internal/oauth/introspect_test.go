@@ -55,6 +55,16 @@ func TestOpaqueTokens(t *testing.T) {
 			t.Errorf("%s: got %+v", name, claims)
 		}
 	}
+	named := asked(i)
+	named.Audiences = []string{"app"}
+	i.Know("client", active("aud", nil))
+	if _, err := v.Introspect(t.Context(), "client", named, []string{resource}); err != nil {
+		t.Errorf("a token without an audience, of a client that the operator names: %v", err)
+	}
+	i.Know("resource", active("aud", nil, "client_id", resource))
+	if _, err := v.Introspect(t.Context(), "resource", named, []string{resource}); !isInvalid(err) {
+		t.Errorf("a client that has the name of the resource: %v", err)
+	}
 	for _, token := range []string{"", strings.Repeat("a", oauth.MaxToken+1)} {
 		if _, err := v.Introspect(t.Context(), token, asked(i), nil); !isInvalid(err) {
 			t.Errorf("a token of %d bytes: %v", len(token), err)
