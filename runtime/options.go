@@ -18,6 +18,8 @@ type Options struct {
 	Name string
 	// Digest is the digest that the module must have, as in "sha256:9f86…". Empty accepts any module.
 	Digest string
+	// Version is what traces call this version of the provider; empty for the version in its manifest.
+	Version string
 	// Capabilities are what the provider may use, such as the files of a folder, which fscap.Open gives. Of two for the
 	// same service the later one counts. Open and Load own them: the provider closes them with itself, and so does a
 	// failed Open or Load.

@@ -49,7 +49,7 @@ func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, 
 		return nil, err
 	}
 	inner, err := provider.Open(ctx, provider.Config{
-		Name: o.Name, HidePrincipal: o.HidePrincipal, Runner: h.runner, ModuleCache: h.modules, Source: o.Reload, Limits: o.Limits, ModuleLimits: o.ModuleLimits, Lifecycle: o.Lifecycle,
+		Name: o.Name, Version: o.Version, HidePrincipal: o.HidePrincipal, Runner: h.runner, ModuleCache: h.modules, Source: o.Reload, Limits: o.Limits, ModuleLimits: o.ModuleLimits, Lifecycle: o.Lifecycle,
 		Services: servicesOf(o), OnUngranted: o.OnUngranted, ExposeErrors: o.ExposeErrors, Values: values, Clock: o.Clock.determinism(),
 		Admit: o.Admit, OnCall: o.OnCall, OnFault: o.OnFault, Record: o.Record, DebugModules: o.DebugModules, Provenance: o.Provenance,
 		PageSize: pageSize(o.Limits), Cache: o.Cache, Lazy: o.Lazy, Live: groupOf(o.Live), Feeds: feedsOf(o.Capabilities), Logger: o.Logger,

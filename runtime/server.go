@@ -25,6 +25,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/ratelimit"
 	"github.com/wasmres/wasmres/runtime/resource"
+	"github.com/wasmres/wasmres/runtime/trace"
 )
 
 // MinBuffer is the smallest ServerOptions.Buffer, in bytes.
@@ -74,6 +75,9 @@ type ServerOptions struct {
 	// MaxSlowReaders is how many clients may keep a provider waiting at once for more than a moment. 0 means 2 for each
 	// processor.
 	MaxSlowReaders int
+
+	// Tracer traces requests, but not those of Server.Call. Nil traces none.
+	Tracer trace.Tracer
 
 	Logger *slog.Logger // nil discards
 }
@@ -142,7 +146,7 @@ func (s *Server) connect(source resource.Source) (err error) {
 		guarded := guard.New(source)
 		source, lacks = guarded, guarded.Lacks
 	}
-	core.Source, core.InFlight, core.URIs, core.AccessLog, core.Logger = source, budget, uris, o.AccessLog, o.Logger
+	core.Source, core.InFlight, core.URIs, core.AccessLog, core.Tracer, core.Logger = source, budget, uris, o.AccessLog, o.Tracer, o.Logger
 	if s.core, err = mcp.New(core); err != nil {
 		return err
 	}

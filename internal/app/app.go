@@ -27,6 +27,8 @@ type Config struct {
 	Name   string             // of the provider among several; of no effect on one alone
 	// Prefixes narrow the URIs that the provider may answer: see [runtime.Options].
 	Prefixes []string
+	// ProviderVersion is what traces call this version of the provider: see [runtime.Options].
+	ProviderVersion string
 	// HidePrincipal keeps from the provider who the client is: see [runtime.Options].
 	HidePrincipal bool
 	Grants        policy.Policy // capabilities of the provider; the limits have no effect
@@ -178,7 +180,7 @@ func (a *App) open(ctx context.Context) error {
 		onFault = a.onFault
 	}
 	a.provider, err = a.host.Open(ctx, a.cfg.File, &runtime.Options{
-		Name: a.name(), Prefixes: a.cfg.Prefixes, HidePrincipal: a.cfg.HidePrincipal, Lazy: a.cfg.Lazy, Live: a.cfg.Live, Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
+		Name: a.name(), Version: a.cfg.ProviderVersion, Prefixes: a.cfg.Prefixes, HidePrincipal: a.cfg.HidePrincipal, Lazy: a.cfg.Lazy, Live: a.cfg.Live, Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
 		Limits: a.cfg.Limits, ModuleLimits: a.cfg.ModuleLimits, Lifecycle: a.cfg.Lifecycle, Cache: a.cfg.Cache, Clock: a.cfg.Clock,
 		ExposeErrors: a.cfg.ExposeErrors, Provenance: a.provenance(),
 		Admit: a.cfg.Admit, OnCall: a.observe, OnFault: onFault, Record: a.cfg.Record, OnUngranted: a.ungranted, Logger: a.cfg.Logger,

@@ -38,6 +38,7 @@ var doors = map[string][]string{
 	"github.com/fsnotify/fsnotify":            {"runtime/watch"},
 	"github.com/coreos/go-systemd/v22":        {"internal/systemd"},
 	"github.com/prometheus/client_golang":     {"internal/telemetry"},
+	"go.opentelemetry.io":                     {"internal/telemetry/traces"},
 	"github.com/getkin/kin-openapi":           {"internal/admin/admintest"},
 	"github.com/google/go-cmp":                {},
 	"github.com/google/go-containerregistry":  {},

@@ -21,6 +21,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/accesslog"
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/capability/secret"
+	"github.com/wasmres/wasmres/runtime/trace"
 )
 
 // Defaults of Config.
@@ -78,6 +79,8 @@ type Config struct {
 	AllowedHosts []string
 	// AccessLog gets an entry for each request of a tenant. It must not block. Nil discards.
 	AccessLog func(tenantID string, e accesslog.Entry)
+	// Tracer gives what traces the requests of a tenant. Nil traces none.
+	Tracer func(tenantID string) trace.Tracer
 	// Limited gets each limit that refused something of a tenant. It must not block. Nil discards.
 	Limited func(tenantID, limit string)
 	// Logs returns a handler that gets what a provider logs before the next one does. Nil is that one.
@@ -147,6 +150,9 @@ func New(cfg Config) (*Host, error) {
 	}
 	if cfg.AccessLog == nil {
 		cfg.AccessLog = func(string, accesslog.Entry) {}
+	}
+	if cfg.Tracer == nil {
+		cfg.Tracer = func(string) trace.Tracer { return nil }
 	}
 	if cfg.Limited == nil {
 		cfg.Limited = func(string, string) {}

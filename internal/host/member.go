@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
@@ -107,12 +108,16 @@ func (r *route) config(s *spec, m Module, live *runtime.Live, meter Meter) app.C
 		logger = logger.With("version", s.version)
 	}
 	q, id := r.quota.Load(), tenant.ProviderID{Tenant: r.id, Provider: p.Name}
+	version := ""
+	if s.version > 0 {
+		version = strconv.Itoa(s.version)
+	}
 	var sealed func(string) (secret.Value, error)
 	if h.cfg.Secret != nil {
 		sealed = func(name string) (secret.Value, error) { return h.cfg.Secret(r.id, name) }
 	}
 	return app.Config{
-		Sealed: sealed,
+		Sealed: sealed, ProviderVersion: version,
 		Record: p.RecordCrashes, Fault: func(f *app.Fault) { h.cfg.Crashed(id, f, s.uris) },
 		File: m.File, Digest: m.Digest, From: m.From, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal,
 		Grants: p.Policy, Limits: s.limits, Cache: true, Host: h.cfg.Runtime, Lazy: true, Live: live,

@@ -328,7 +328,7 @@ func (r *route) options(is *settings) *runtime.ServerOptions {
 	t := is.tenant
 	return &runtime.ServerOptions{
 		Tools: t.Tools, AllowedHosts: slices.Concat(r.host.cfg.AllowedHosts, t.Hosts), AllowedOrigins: t.Origins,
-		Auth: r.host.cfg.Clients.Authenticator(r.id), Admission: &gate{r.quotaOf(is), func(limit string) { r.host.cfg.Limited(r.id, limit) }}, AccessLog: r.record,
+		Auth: r.host.cfg.Clients.Authenticator(r.id), Admission: &gate{r.quotaOf(is), func(limit string) { r.host.cfg.Limited(r.id, limit) }}, AccessLog: r.record, Tracer: r.host.cfg.Tracer(r.id),
 		Logger: r.host.cfg.Logger.With("tenant", r.id),
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/wasmres/wasmres/internal/quota"
 	"github.com/wasmres/wasmres/internal/takeover"
 	"github.com/wasmres/wasmres/internal/telemetry"
+	"github.com/wasmres/wasmres/internal/telemetry/traces"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/bearer"
 	"github.com/wasmres/wasmres/internal/tenant/keys"
@@ -83,6 +84,7 @@ type Node struct {
 	crashes *crashes.Store
 	logs    *guestlog.Book
 	metrics *telemetry.Metrics
+	traces  *traces.Traces // nil for none
 
 	deployment // fixed at creation
 
@@ -135,6 +137,9 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	if err := os.MkdirAll(s.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder of data: %w", err)
 	}
+	if n.traces, err = openTraces(&s.Traces, n.cfg); err != nil {
+		return nil, err
+	}
 	n.metrics = telemetry.New(telemetry.Config{State: n.state, Version: n.cfg.Version})
 	if err := n.openStore(ctx, s.Data); err != nil {
 		return nil, err
@@ -183,7 +188,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	}
 	n.host, err = host.New(host.Config{
 		Secret: n.seals.Secret, Clients: n.bearers, Metadata: n.bearers.Metadata, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, Blob: n.blob, AllowedHosts: allowedHosts(s),
-		AccessLog: n.observe, Meter: n.meter, CanaryFailed: n.canaryFailed, Asked: n.asked, Denied: n.recordDenial, Crashed: n.crashed, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
+		AccessLog: n.observe, Tracer: n.tracer(), Meter: n.meter, CanaryFailed: n.canaryFailed, Asked: n.asked, Denied: n.recordDenial, Crashed: n.crashed, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -296,6 +301,7 @@ func (n *Node) Close() error {
 		if n.logs != nil {
 			errs = append(errs, n.logs.Close())
 		}
+		n.closeTraces()
 		if n.bearers != nil {
 			errs = append(errs, n.bearers.Close())
 		}

@@ -112,6 +112,7 @@ func needRestart(now, next *tenant.Settings) (keys []string) {
 		"secrets":         {now.SecretsKey, next.SecretsKey},
 		"trusted_proxies": {now.TrustedProxies, next.TrustedProxies},
 		"standby_workers": {now.StandbyWorkers, next.StandbyWorkers},
+		"traces":          {now.Traces, next.Traces},
 		"watch":           {now.Watch, next.Watch},
 	} {
 		if !reflect.DeepEqual(values[0], values[1]) {

@@ -104,7 +104,7 @@ func (n *Node) state() telemetry.State {
 	}
 	listening, ofSessions := n.host.Streams()
 	return telemetry.State{
-		Streams: map[string]int{"2026-07-28": listening, "sessions": ofSessions}, LedgerLag: n.ledger.Lag(), Expiry: n.expiry(),
+		Streams: map[string]int{"2026-07-28": listening, "sessions": ofSessions}, LedgerLag: n.ledger.Lag(), Expiry: n.expiry(), Spans: n.spans(),
 		Generation: snapshot.Generation, Stale: len(snapshot.Problems), Canaries: canariesIn(snapshot), LiveBytes: bytesOf(live),
 		Providers: map[string]int{"live": live.Live, "starting": live.Starting, "cold": max(all-live.Live-live.Starting, 0)},
 	}

@@ -37,6 +37,14 @@ type State struct {
 	LedgerLag  time.Duration  // since the oldest entry was made that is not in the ledger yet; zero for none
 	// Expiry is when the first certificate expires of those that the server shows its clients and operators; zero for none.
 	Expiry time.Time
+	Spans  Spans
+}
+
+// Spans are how many spans of traces had each fate.
+type Spans struct {
+	Sent    uint64 // the collector has taken them
+	Dropped uint64 // there was no room for them
+	Failed  uint64 // the collector did not take them
 }
 
 // Metrics counts. It is safe for concurrent use. Make it with [New].

@@ -26,7 +26,7 @@ var descs = struct {
 	providers, live, generation, stale, build                  *prometheus.Desc
 	canaries, failed                                           *prometheus.Desc
 	capabilities, authentications, streams                     *prometheus.Desc
-	commits, lag, expiry                                       *prometheus.Desc
+	commits, lag, expiry, spans                                *prometheus.Desc
 }{
 	desc("requests_total", "Requests of clients.", "tenant", "method", "code", "era"),
 	desc("request_seconds", "Time until the answer of a request was made.", "method"),
@@ -49,13 +49,14 @@ var descs = struct {
 	desc("store_commit_seconds", "Time to store a change, with its entry in the ledger."),
 	desc("ledger_lag_seconds", "Age of the oldest entry that is not in the ledger yet."),
 	desc("certificate_expiry_seconds", "Time until the first certificate of the server expires."),
+	desc("trace_spans_total", "Spans of traces.", "outcome"),
 }
 
 func allDescs() []*prometheus.Desc {
 	return []*prometheus.Desc{
 		descs.requests, descs.seconds, descs.limited, descs.fuel, descs.cpu, descs.bytes, descs.starts, descs.ends,
 		descs.providers, descs.live, descs.generation, descs.stale, descs.build, descs.canaries, descs.failed,
-		descs.capabilities, descs.authentications, descs.streams, descs.commits, descs.lag, descs.expiry,
+		descs.capabilities, descs.authentications, descs.streams, descs.commits, descs.lag, descs.expiry, descs.spans,
 	}
 }
 
@@ -126,6 +127,9 @@ func collectState(to chan<- prometheus.Metric, s State) {
 		to <- gauge(descs.streams, float64(s.Streams[era]), era)
 	}
 	to <- gauge(descs.lag, s.LedgerLag.Seconds())
+	counted(to, descs.spans, s.Spans.Sent, "sent")
+	counted(to, descs.spans, s.Spans.Dropped, "dropped")
+	counted(to, descs.spans, s.Spans.Failed, "failed")
 	if !s.Expiry.IsZero() {
 		to <- gauge(descs.expiry, time.Until(s.Expiry).Seconds())
 	}

@@ -63,7 +63,8 @@ func read(tenant string, m *telemetry.Metrics, code string, took time.Duration) 
 
 func TestMetrics(t *testing.T) {
 	state := telemetry.State{Providers: map[string]int{"live": 2, "cold": 7}, LiveBytes: 1 << 20, Generation: 42, Stale: 1, Canaries: 3,
-		Streams: map[string]int{"2026-07-28": 4, "sessions": 2}, LedgerLag: 1500 * time.Millisecond, Expiry: time.Now().Add(time.Hour)}
+		Streams: map[string]int{"2026-07-28": 4, "sessions": 2}, LedgerLag: 1500 * time.Millisecond, Expiry: time.Now().Add(time.Hour),
+		Spans: telemetry.Spans{Sent: 5, Dropped: 6, Failed: 7}}
 	m := telemetry.New(telemetry.Config{Version: "1.2.3", State: func() telemetry.State { return state }})
 	for range 3 {
 		read("acme", m, "ok", time.Millisecond)
@@ -98,12 +99,13 @@ func TestMetrics(t *testing.T) {
 		`capability_calls_total{capability="http",code="denied",tenant="acme"}`: 1,
 		`capability_calls_total{capability="http",code="failed",tenant="acme"}`: 1,
 		`streams{era="2026-07-28"}`: 4, `streams{era="sessions"}`: 2, `ledger_lag_seconds`: 1.5,
+		`trace_spans_total{outcome="sent"}`: 5, `trace_spans_total{outcome="dropped"}`: 6, `trace_spans_total{outcome="failed"}`: 7,
 		`worker_ends_total{why="idle"}`: 1,
 		`providers{state="cold"}`:       7, `providers{state="live"}`: 2,
 		`providers{state="starting"}`: 0,
 		`live_bytes`:                  1 << 20, `config_generation`: 42, `stale_objects`: 1, `canaries`: 3, `canaries_failed_total`: 1,
 	}
-	if diff := cmp.Diff(want, series(t, text, "(requests|bytes|fuel|guest|limited|worker|providers|live|config|stale|canaries|auth|capability|streams|ledger)")); diff != "" {
+	if diff := cmp.Diff(want, series(t, text, "(requests|bytes|fuel|guest|limited|worker|providers|live|config|stale|canaries|auth|capability|streams|ledger|trace)")); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 	for _, line := range []string{

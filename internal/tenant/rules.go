@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/internal/lazyregexp"
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/internal/strict"
+	"github.com/wasmres/wasmres/internal/telemetry/collector"
 	"github.com/wasmres/wasmres/registry"
 	"github.com/wasmres/wasmres/runtime/auth"
 )
@@ -25,6 +26,8 @@ func rules() map[string]strict.Rule {
 	maps.Copy(r, map[string]strict.Rule{
 		"action":      strict.OneOf("action", actions...),
 		"admin role":  strict.OneOf("role", AdminRoles...),
+		"collector":   strict.TextRule(collector.EndpointURL, strict.Schema{"examples": []string{"http://127.0.0.1:4318"}}),
+		"share":       strict.TextRule(share, strict.Schema{"examples": []string{"10%"}}),
 		"tenant":      strict.TextRule(tenantID, strict.Schema{"examples": []string{"acme"}}),
 		"address":     strict.TextRule(listenAddress, strict.Schema{"examples": []string{"127.0.0.1:8080", ":8443"}}),
 		"byte rate":   strict.NewRule(byteRate, formatByteRate, strict.Schema{"type": "string", "examples": []string{"5Mi/s"}}),
@@ -59,6 +62,11 @@ func IsID(s string) bool {
 		}
 	}
 	return true
+}
+
+func share(s string) (string, error) {
+	_, err := collector.ParseShare(s)
+	return s, err
 }
 
 func tenantID(s string) (string, error) {

@@ -33,6 +33,7 @@ type Settings struct {
 	SecretsKey string // file of the keys of secrets; empty for none, or a credential of systemd
 
 	AccessLog AccessLog
+	Traces    Traces
 	LogJSON   bool // log JSON instead of text
 
 	// Files are the absolute paths of what the settings were read from: serve.yaml, if there is one, then those of ceilings,
@@ -90,6 +91,13 @@ type AdminClient struct {
 
 // AdminRoles are what may be the role of a person or program that administers a server.
 var AdminRoles = []string{"operator", "tenant-admin", "deployer", "auditor"}
+
+// Traces says which collector of OpenTelemetry gets traces.
+type Traces struct {
+	Endpoint string  // URL; empty for no traces
+	Headers  string  // path of a file with headers for the collector; empty for none
+	Sample   float64 // share of requests that are traced though their clients have no trace
+}
 
 // AccessLog says where a line for each request goes.
 type AccessLog struct {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/internal/strict"
+	"github.com/wasmres/wasmres/internal/telemetry/collector"
 	"github.com/wasmres/wasmres/runtime/accesslog"
 	"github.com/wasmres/wasmres/runtime/limits"
 )
@@ -37,6 +38,7 @@ type (
 		Plans        map[string]planFile `yaml:"plans" keys:"object name" doc:"what tenants may use, by the names that their files have; default is the plan of tenants that name none"`
 		Secrets      secretsFile         `yaml:"secrets" doc:"what tenants keep sealed"`
 		AccessLog    accessLogFile       `yaml:"access_log" doc:"a line for each request"`
+		Traces       tracesFile          `yaml:"traces" doc:"a collector of OpenTelemetry that gets traces of requests; default: none"`
 		LogFormat    string              `yaml:"log_format" check:"log format" doc:"of the server's own log: text or json; default: text"`
 	}
 	listenerFile struct {
@@ -76,6 +78,11 @@ type (
 		Format string `yaml:"format" check:"log format" doc:"text or json; default: text"`
 		Size   int64  `yaml:"size" check:"size" doc:"after which the file is renamed; default: 100Mi"`
 		Keep   int    `yaml:"keep" check:"number" doc:"how many older files are kept; default: 5"`
+	}
+	tracesFile struct {
+		Endpoint string `yaml:"endpoint,required" check:"collector" doc:"the URL of the collector, for OTLP over HTTP; without a path it is /v1/traces"`
+		Headers  string `yaml:"headers" check:"host path" doc:"a file with headers for the collector, one on each line as Authorization: Bearer TEXT, which no other user may read"`
+		Sample   string `yaml:"sample" check:"share" doc:"of the requests whose clients have no trace, the share that is traced; default: 100%"`
 	}
 	planFile struct {
 		Requests          rateFile      `yaml:"requests" doc:"of the whole tenant; default: 200/s, at most 400 at once"`
@@ -196,6 +203,7 @@ func (r *settingsReader) settings(f settingsFile) *Settings {
 	if f.Admin.Socket != "" {
 		s.Admin.Socket = r.path(f.Admin.Socket)
 	}
+	s.Traces = r.traces(&f.Traces)
 	if f.AccessLog.Format == "json" {
 		s.AccessLog.Format = accesslog.JSON
 	}
@@ -215,6 +223,19 @@ func (r *settingsReader) settings(f settingsFile) *Settings {
 		s.Plans[DefaultPlan] = &Plan{Name: DefaultPlan}
 	}
 	return s
+}
+
+func (r *settingsReader) traces(f *tracesFile) Traces {
+	t := Traces{Endpoint: f.Endpoint}
+	if f.Endpoint == "" {
+		return t
+	}
+	t.Sample, _ = collector.ParseShare(cmp.Or(f.Sample, "100%")) // its rule has checked it
+	if f.Headers != "" {
+		t.Headers = r.path(f.Headers)
+		r.wantFile([]string{"traces", "headers"}, t.Headers)
+	}
+	return t
 }
 
 func (r *settingsReader) path(name string) string {

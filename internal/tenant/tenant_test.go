@@ -157,7 +157,8 @@ func TestTheExampleIsReadAsAWhole(t *testing.T) {
 			Limits: policy.Limits{Memory: 64 << 20, Timeout: 5 * time.Second, Output: 64 << 20}, Ceiling: ceiling,
 		}},
 		AccessLog: tenant.AccessLog{File: "/var/log/wasmres/access.log", Format: accesslog.JSON, Size: 100 << 20, Keep: 5}, LogJSON: true,
-		Files: []string{dir + "/serve.yaml", dir + "/policies/ceiling-small.yaml"}, Digest: s.Digest,
+		Traces: tenant.Traces{Endpoint: "http://127.0.0.1:4318/v1/traces", Sample: 0.1},
+		Files:  []string{dir + "/serve.yaml", dir + "/policies/ceiling-small.yaml"}, Digest: s.Digest,
 	}
 	if diff := cmp.Diff(want, s, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" || len(s.Digest) != 64 {
 		t.Errorf("settings: want -, got +\n%s", diff)

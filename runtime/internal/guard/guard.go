@@ -11,6 +11,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/resource"
+	"github.com/wasmres/wasmres/runtime/trace"
 )
 
 // maxPages is how many pages of the source one page may be made of.
@@ -26,8 +27,18 @@ func New(source resource.Source) *Source { return &Source{source} }
 // errHidden is what a client gets that has no identity.
 var errHidden = abi.Errorf(abi.CodeDenied, "the client is not authenticated")
 
+// spanName is that of the span in which the guard decides.
+const spanName = "guard"
+
 // enter gives the identity of the client, and the request that the source gets: with the principal.
 func enter(ctx context.Context, req *resource.Request) (*auth.Identity, *resource.Request, error) {
+	span := trace.Start(ctx, spanName)
+	i, named, err := name(ctx, req)
+	span.End(abi.CodeOf(err).String())
+	return i, named, err
+}
+
+func name(ctx context.Context, req *resource.Request) (*auth.Identity, *resource.Request, error) {
 	i := auth.IdentityOf(ctx)
 	if i == nil {
 		return nil, nil, errHidden
@@ -99,20 +110,15 @@ func (s *Source) Templates(ctx context.Context, req *resource.Request) (*abi.Rep
 
 // Read implements [resource.Source].
 func (s *Source) Read(ctx context.Context, req *resource.Request, sink abi.Sink) (*abi.Reply, error) {
-	i, req, err := enter(ctx, req)
-	if err != nil {
+	span := trace.Start(ctx, spanName)
+	v, req, err := s.enterRead(ctx, req)
+	span.End(abi.CodeOf(err).String())
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	v := view{s, i, auth.Read}
-	if req.Download {
-		v.action = auth.Download
-	}
-	if i.PermitsAll(v.action) {
+	case v.identity.PermitsAll(v.action):
 		reply, err := s.source.Read(ctx, req, sink)
 		return privateOr(reply, err)
-	}
-	if !v.permitsURI(req.URI) {
-		return nil, notFound(nil)
 	}
 	f := &filter{Sink: sink, view: v}
 	reply, err := s.source.Read(ctx, req, f)
@@ -123,6 +129,22 @@ func (s *Source) Read(ctx context.Context, req *resource.Request, sink abi.Sink)
 		return nil, notFound(nil)
 	}
 	return privateOr(reply, err)
+}
+
+// enterRead is enter for a read, which must be permitted.
+func (s *Source) enterRead(ctx context.Context, req *resource.Request) (v view, named *resource.Request, err error) {
+	i, named, err := name(ctx, req)
+	if err != nil {
+		return v, nil, err
+	}
+	v = view{s, i, auth.Read}
+	if req.Download {
+		v.action = auth.Download
+	}
+	if !i.PermitsAll(v.action) && !v.permitsURI(req.URI) {
+		return v, nil, notFound(nil)
+	}
+	return v, named, nil
 }
 
 // notFound is the error of a read, of a hidden resource and of one that does not exist: the provider's words about the

@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/limiter"
 	"github.com/wasmres/wasmres/runtime/limits"
+	"github.com/wasmres/wasmres/runtime/trace"
 )
 
 // A Call is the host's side of one operation of a guest: the request, and the checks of all data from the guest. It
@@ -29,8 +30,9 @@ type Call struct {
 	sink     abi.Sink
 	waiter   BlockingSink // sink, if it is one
 	ticket   limiter.Ticket
-	deadline time.Time // without the time that waiter adds
-	serving  bool      // emit, body and call are allowed
+	span     *trace.Span // of the call; nil if it is not traced
+	deadline time.Time   // without the time that waiter adds
+	serving  bool        // emit, body and call are allowed
 
 	reply        abi.Reply
 	contents     int
@@ -101,6 +103,12 @@ func (c *Call) Begin(ctx context.Context, d *deadline.Context, ticket limiter.Ti
 	c.SetDeadline(d)
 }
 
+// SetSpan sets the span within which calls of services have theirs; nil for none.
+func (c *Call) SetSpan(s *trace.Span) { c.span = s }
+
+// Span returns the span of SetSpan.
+func (c *Call) Span() *trace.Span { return c.span }
+
 // Run runs the call without a limiter and returns its error. The call ends with ctx, and after Limits.Timeout at the
 // latest. It does not begin if ctx has ended.
 func (c *Call) Run(ctx context.Context, guests Guests) error {
@@ -152,6 +160,7 @@ func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (cap
 	c.PassProgress()
 	c.extend()
 	began := time.Now()
+	span := c.beginService(id)
 	resp, err := c.serve(ctx, id, request)
 	if isExternal(id) {
 		c.externalTime += time.Since(began)
@@ -162,6 +171,7 @@ func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (cap
 		c.logRefusal(ctx, id, err)
 		resp, code = capability.Response{}, min(abi.CodeOf(err), abi.CodeInternal)
 	}
+	span.End(code.String())
 	if c.tape != nil {
 		c.tape.add(id, request, resp, code)
 	}

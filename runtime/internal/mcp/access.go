@@ -10,6 +10,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/accesslog"
 	"github.com/wasmres/wasmres/runtime/admission"
 	"github.com/wasmres/wasmres/runtime/auth"
+	"github.com/wasmres/wasmres/runtime/trace"
 )
 
 // An AccessLog gets an entry for each request. It is safe for concurrent use and does not block.
@@ -27,21 +28,32 @@ func (l AccessLog) Record(ctx context.Context, e accesslog.Entry) {
 	l(e)
 }
 
-// An access is what the log needs to know of a request under way. A nil access is not logged.
+// An access is what the log and the trace need to know of a request under way. A nil access is neither logged nor traced.
 type access struct {
+	span    *trace.Span // nil if the request is not traced
 	began   time.Time
 	flushed int64  // bytes of the answer that were sent in parts
 	target  string // URI or template; empty for none
 	failure *Error // of a tool, whose result says so; nil for none
 }
 
-// beginAccess gives the access of a request that begins now; nil without a log.
-func (c *Core) beginAccess() *access {
-	if c.cfg.AccessLog == nil {
-		return nil
+// beginAccess gives the access of a request that begins now, and the context in which to answer it. The access is nil without a
+// log and traces.
+func (c *Core) beginAccess(ctx context.Context, r *request, revision Revision, header trace.Parent) (context.Context, *access) {
+	if c.cfg.AccessLog == nil && c.cfg.Tracer == nil {
+		return ctx, nil
 	}
-	return &access{began: time.Now()}
+	a := &access{began: time.Now()}
+	if c.cfg.Tracer != nil {
+		a.span = trace.Begin(c.cfg.Tracer, trace.Request{
+			Method: r.method, Revision: string(revision), Began: a.began, Parents: [2]trace.Parent{r.params.traceParent(), header},
+		})
+	}
+	return trace.With(ctx, a.span), a
 }
+
+// Traces reports whether requests may be traced: whether fronts must set Message.Trace.
+func (c *Core) Traces() bool { return c.cfg.Tracer != nil }
 
 func (a *access) setTarget(target string) {
 	if a != nil {
@@ -67,9 +79,11 @@ func (c *Core) recordAccess(ctx context.Context, r *request, bytes int, failure 
 	if a.target == "" {
 		a.target = r.uri
 	}
+	code := AccessCode(failure)
+	a.span.End(code)
 	c.cfg.AccessLog.Record(ctx, accesslog.Entry{
 		Time: a.began, Session: r.session, Method: truncate(r.method, maxMethod), URI: a.target,
-		Code: AccessCode(failure), Bytes: a.flushed + int64(bytes),
+		Code: code, Bytes: a.flushed + int64(bytes),
 	})
 }
 
@@ -90,10 +104,19 @@ func AccessCode(e *Error) string {
 // recordListen logs a subscription that has begun, or was refused. more is how many URIs it has beside the access's.
 func (c *Core) recordListen(ctx context.Context, r *request, more int, failure *Error) {
 	if a := r.access; a != nil {
+		code := AccessCode(failure)
+		a.span.End(code)
 		c.cfg.AccessLog.Record(ctx, accesslog.Entry{
-			Time: a.began, Method: ListenMethod, URI: a.target, More: more, Code: AccessCode(failure),
+			Time: a.began, Method: ListenMethod, URI: a.target, More: more, Code: code,
 		})
 	}
+}
+
+// TraceDownload begins the span of a download, in the context that it returns. The caller ends the span; it is nil for a download
+// that is not traced.
+func (c *Core) TraceDownload(ctx context.Context, began time.Time, header trace.Parent) (context.Context, *trace.Span) {
+	span := trace.Begin(c.cfg.Tracer, trace.Request{Method: DownloadMethod, Began: began, Parents: [2]trace.Parent{header}})
+	return trace.With(ctx, span), span
 }
 
 // RecordDownload logs a download that has ended, of so many bytes. Fronts call it, since one takes several calls of

@@ -16,6 +16,7 @@ import (
 	"github.com/wasmres/wasmres/internal/textenc"
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
 	"github.com/wasmres/wasmres/runtime/resource"
+	"github.com/wasmres/wasmres/runtime/trace"
 )
 
 const (
@@ -46,6 +47,7 @@ type Config struct {
 	// each processor.
 	SlowReaders int
 	AccessLog   AccessLog    // nil for none
+	Tracer      trace.Tracer // nil for none
 	Logger      *slog.Logger // nil discards
 }
 
@@ -157,6 +159,7 @@ type Call struct {
 	Revision Revision        // as negotiated, or as the request's _meta says
 	Notify   Notify          // nil drops notifications
 	Session  string          // as Message.Session
+	Trace    trace.Parent    // as Message.Trace
 }
 
 // Call answers one request with the JSON text of its result. The [inflight.Hold] of ctx is charged for the result and
@@ -166,9 +169,9 @@ func (c *Core) Call(ctx context.Context, call *Call) (json.RawMessage, *Error) {
 		core: c, method: call.Method, modern: call.Revision.Modern(),
 		structured: call.Revision.structured(), audio: call.Revision.audio(),
 		stream: ResponseStream{Notify: call.Notify}, session: call.Session,
-		access: c.beginAccess(),
 	}
 	r.params.parse(call.Params)
+	ctx, r.access = c.beginAccess(ctx, r, call.Revision, call.Trace)
 	defer r.release()
 	failure := c.serve(ctx, r)
 	if n := copies * len(r.out); failure == nil && n > inflight.Free && !inflight.Of(ctx).Take(n) {
@@ -192,8 +195,13 @@ func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, outlet Respon
 		core: c, message: m, method: m.Method, params: m.params, modern: m.Revision == "",
 		structured: m.Revision == "" || m.Revision.structured(), audio: m.Revision == "" || m.Revision.audio(),
 		stream: outlet, session: m.Session, links: m.DownloadLinks,
-		budget: c.cfg.Budget, prefixLen: len(dst), out: appendResultHead(dst, m.ID), access: c.beginAccess(),
+		budget: c.cfg.Budget, prefixLen: len(dst), out: appendResultHead(dst, m.ID),
 	}
+	revision := m.Revision
+	if r.modern {
+		revision = Revision20260728
+	}
+	ctx, r.access = c.beginAccess(ctx, r, revision, m.Trace)
 	err := c.check(r)
 	if err == nil {
 		err = c.serve(ctx, r)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/internal/textenc"
+	"github.com/wasmres/wasmres/runtime/trace"
 )
 
 const (
@@ -30,6 +31,9 @@ type Message struct {
 	// Client is the sender of the message, as [ClientOf] names it. Fronts with many clients set it for
 	// subscriptions/listen.
 	Client string
+
+	// Trace is the span of the client that headers of its request name. Fronts set it if [Core.Traces]. One in _meta precedes.
+	Trace trace.Parent
 
 	// DownloadLinks adds the place to download a resource to large ones. Fronts that serve downloads set it.
 	DownloadLinks bool

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/trace"
 )
 
 // Keys of _meta.
@@ -16,6 +17,8 @@ const (
 	metaServer       = reservedMeta + "serverInfo"
 	metaSubscription = reservedMeta + "subscriptionId"
 	metaProgress     = "progressToken"
+	metaTraceParent  = "traceparent"
+	metaTraceState   = "tracestate"
 )
 
 // params are the parameters of any method, not decoded; nil when absent.
@@ -30,6 +33,7 @@ type params struct {
 	window                       []byte // of meta
 	version, capabilities, token []byte // of meta
 	logLevel                     []byte // of meta
+	traceparent, tracestate      []byte // of meta
 	malformed                    string // what is wrong with the parameters as a whole; empty if nothing is
 	others                       bool   // there are further parameters
 }
@@ -86,8 +90,19 @@ func (p *params) setMeta(name, value []byte) (once bool) {
 		return setOnce(&p.window, value)
 	case metaProgress:
 		return setOnce(&p.token, value)
+	case metaTraceParent:
+		return setOnce(&p.traceparent, value)
+	case metaTraceState:
+		return setOnce(&p.tracestate, value)
 	}
 	return true
+}
+
+// traceParent returns the span of the client that _meta names; empty texts for none.
+func (p *params) traceParent() (parent trace.Parent) {
+	parent.TraceParent, _ = unquote(p.traceparent)
+	parent.TraceState, _ = unquote(p.tracestate)
+	return parent
 }
 
 // guestMeta returns the members of _meta for guests, as a JSON object without the keys of the protocol. It is empty if

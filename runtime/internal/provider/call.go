@@ -1,12 +1,15 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/limiter"
 	"github.com/wasmres/wasmres/runtime/limits"
+	"github.com/wasmres/wasmres/runtime/trace"
 )
 
 // Call runs one operation of the guest with req as it is, without routes, pages or cache, in an instance by the
@@ -32,11 +35,14 @@ func (p *Provider) callAdmitted(ctx context.Context, op abi.Op, req *abi.Request
 
 // run runs a call, from an origin of its own unless that is nil, and returns what it has used.
 func (p *Provider) run(ctx context.Context, op abi.Op, req *abi.Request, sink abi.Sink, origin *guest.Origin) (*abi.Reply, limits.Usage, error) {
-	ticket, err := p.limiter.Enter(ctx, p.host.StateKey(req.Session))
+	request := trace.From(ctx)
+	ticket, err := p.enter(ctx, request, req)
 	if err != nil {
 		return nil, limits.Usage{}, err
 	}
+	span := p.beginSpan(request, op, req)
 	c := p.host.NewCall(op, req, sink)
+	c.SetSpan(span)
 	if origin != nil {
 		c.SetOrigin(*origin)
 	} else {
@@ -47,6 +53,7 @@ func (p *Provider) run(ctx context.Context, op abi.Op, req *abi.Request, sink ab
 	c.Begin(ctx, d, ticket)
 	defer c.End()
 	err = c.FinalError(p.guests.Call(d, c))
+	span.End(abi.CodeOf(err).String())
 	guest.CompleteCrash(c, err, p.names)
 	used := c.Usage(err)
 	used.CPU = max(c.CPUTime(), 0)
@@ -60,6 +67,45 @@ func (p *Provider) run(ctx context.Context, op abi.Op, req *abi.Request, sink ab
 		p.tellFault(ctx, c, err, used)
 	}
 	return nil, used, err
+}
+
+// enter waits until a call may run, in a span of its own within that of the request.
+func (p *Provider) enter(ctx context.Context, request *trace.Span, req *abi.Request) (limiter.Ticket, error) {
+	span := request.Child("queue")
+	ticket, err := p.limiter.Enter(ctx, p.host.StateKey(req.Session))
+	span.End(abi.CodeOf(err).String())
+	return ticket, err
+}
+
+// beginSpan begins the span of a call, within that of the request. Both are nil for a request that is not traced.
+func (p *Provider) beginSpan(request *trace.Span, op abi.Op, req *abi.Request) *trace.Span {
+	if request == nil {
+		return nil
+	}
+	span := request.Child("call")
+	span.Set(trace.Operation, op.String())
+	for _, s := range []*trace.Span{request, span} {
+		s.Set(trace.Provider, p.name())
+		s.Set(trace.Version, p.version())
+		s.Set(trace.Template, p.templateOf(req))
+	}
+	return span
+}
+
+// version returns what traces call the provider's version.
+func (p *Provider) version() string { return cmp.Or(p.cfg.Version, p.host.Manifest().Version) }
+
+// templateOf returns the template of a routed request, or the URI that the manifest has; empty for none.
+func (p *Provider) templateOf(req *abi.Request) string {
+	for _, r := range p.routes {
+		if r.index == req.Route {
+			return r.declared.URITemplate
+		}
+	}
+	if _, ok := p.static[abi.NormalURI(req.URI)]; ok {
+		return req.URI
+	}
+	return ""
 }
 
 // callURI calls op of the guest for one URI in normal form, for the Broker.

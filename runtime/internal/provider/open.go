@@ -33,6 +33,7 @@ const (
 // Config configures a provider. Runner is required.
 type Config struct {
 	Name     string // that grants call it by; empty takes the name in the manifest
+	Version  string // that traces have; empty takes the version in the manifest
 	Runner   guest.Runner
 	Limits   limits.Limits
 	Services capability.Services // copied; the notice services are always granted

@@ -18,6 +18,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime/internal/worker/supervise"
+	"github.com/wasmres/wasmres/runtime/trace"
 )
 
 // guests are the guests of one module, in its present worker.
@@ -238,7 +239,7 @@ func (g *guests) setReady(r *link.Ready) error {
 // one was stopped.
 func (g *guests) Call(ctx *deadline.Context, c *guest.Call) error {
 	g.called.Store(int64(time.Since(g.runner.made)))
-	w, err := g.workers.Acquire(ctx)
+	w, err := g.acquire(ctx, c.Span())
 	if err != nil {
 		return err
 	}
@@ -253,6 +254,19 @@ func (g *guests) Call(ctx *deadline.Context, c *guest.Call) error {
 	c.RewindTape()
 	_, err = w.call(ctx, c)
 	return err
+}
+
+// acquire gives the worker for a call. A call that waits for a start has a span for that.
+func (g *guests) acquire(ctx *deadline.Context, span *trace.Span) (*worker, error) {
+	if span != nil {
+		if _, isReady := g.workers.Current(); isReady {
+			span = nil
+		}
+	}
+	span = span.Child("start")
+	w, err := g.workers.Acquire(ctx)
+	span.End(abi.CodeOf(err).String())
+	return w, err
 }
 
 // ResetUsed implements [guest.Guests]. A worker resets its instances by itself.

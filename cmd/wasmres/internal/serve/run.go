@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"syscall"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
@@ -50,7 +51,7 @@ In the configuration of an MCP client:
 			&cli.BoolFlag{Name: "expose-errors", Category: category, Usage: "send clients the first line of a provider's ordinary errors, as of an exception, instead of \"Internal error\"; it may hold what is only for the log"},
 			&cli.BoolFlag{Name: "provenance", Category: category, Usage: "tell clients which module answered, with reference, digest, version, signer and the digest of its grants, in the _meta of results"},
 			cli.LogFormatFlag(category),
-		), append(operatorFlagList(), clientFlags(category)...)...),
+		), slices.Concat(operatorFlagList(), clientFlags(category), traceFlags())...),
 		OnUsageError: cli.OnUsageError,
 		Action:       run,
 	}
@@ -90,6 +91,11 @@ func run(c *cli.Context) error {
 	if err := checkExposure(c, addr, &configs[0].Server); err != nil {
 		return err
 	}
+	endTraces, err := openTraces(c, &configs[0].Server, configs[0].Logger)
+	if err != nil {
+		return err
+	}
+	defer endTraces()
 	for i := range configs {
 		configs[i].Cache, configs[i].ExposeErrors, configs[i].Provenance = true, c.Bool("expose-errors"), c.Bool("provenance")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/accesslog"
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
+	"github.com/wasmres/wasmres/runtime/trace"
 )
 
 // codeNotFound is the error code of these revisions for a resource that does not exist.
@@ -191,12 +192,21 @@ func (s *session) call(ctx context.Context, method string, req sdk.Request) (sdk
 		Params:   params,
 		Revision: s.revision(),
 		Session:  s.name(),
+		Trace:    traceParent(req),
 		Notify:   func(method string, params json.RawMessage) error { return s.notify(ctx, method, params) },
 	})
 	if failure != nil {
 		return nil, wireError(failure)
 	}
 	return &rawResult{raw: result}, nil
+}
+
+// traceParent gives the span of the client that headers of a request name.
+func traceParent(req sdk.Request) trace.Parent {
+	if extra := req.GetExtra(); extra != nil {
+		return trace.FromHeader(extra.Header)
+	}
+	return trace.Parent{}
 }
 
 // revision returns the negotiated revision: initialize has replaced the one that the client asked for.

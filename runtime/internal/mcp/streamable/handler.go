@@ -18,6 +18,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/download"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/subscription"
+	"github.com/wasmres/wasmres/runtime/trace"
 )
 
 // Path is the path of the MCP endpoint in [Handler.ServeHTTP].
@@ -238,6 +239,9 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	m, failure := mcp.ParseMessage(body)
+	if h.cfg.Core.Traces() {
+		m.Trace = trace.FromHeader(r.Header)
+	}
 	leave, ok := h.allowMessage(w, r, m, body, entered, began)
 	if !ok {
 		return

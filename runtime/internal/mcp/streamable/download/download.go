@@ -1,6 +1,7 @@
 package download
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
+	"github.com/wasmres/wasmres/runtime/trace"
 )
 
 // IsRequest reports whether a request to the endpoint is for the bytes of a resource: the query has a URI. Downloads
@@ -32,10 +34,17 @@ func Serve(w http.ResponseWriter, r *http.Request, core *mcp.Core) {
 	}
 	defer core.AfterResponse()
 	began := time.Now()
+	var span *trace.Span
+	if core.Traces() {
+		var ctx context.Context
+		ctx, span = core.TraceDownload(r.Context(), began, trace.FromHeader(r.Header))
+		r = r.WithContext(ctx)
+	}
 	t := newTransfer(core, w, r)
 	defer t.release()
 	failure := t.run(query.Get("uri"))
 	whole := failure == nil && (!t.begun || t.finish())
+	span.End(mcp.AccessCode(failure))
 	core.RecordDownload(r.Context(), began, query.Get("uri"), t.written, failure)
 	switch {
 	case t.begun && !whole:

@@ -23,6 +23,7 @@ type head struct {
 	authorization []byte
 
 	forwarded, forwardedFor []byte // Forwarded and X-Forwarded-For
+	traceparent, tracestate []byte
 }
 
 // parseHead reads a head that ends with an empty line, or the lines of a head received so far. It is stricter than the
@@ -79,6 +80,10 @@ func (h *head) field(name []byte, length, kind *[]byte) (field *[]byte, known bo
 		return &h.name, true
 	case equalFold(name, "mcp-session-id"):
 		return &h.session, true
+	case equalFold(name, "traceparent"):
+		return &h.traceparent, true
+	case equalFold(name, "tracestate"):
+		return &h.tracestate, true
 	}
 	return nil, false
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
+	"github.com/wasmres/wasmres/runtime/trace"
 )
 
 // lastRequest has values of the last request on a connection. Most requests repeat them, and then need neither a check
@@ -40,6 +41,9 @@ func (c *fastConn) answer(h *head) (done bool) {
 	}
 	if len(c.handler.LacksScope(c.context(), m)) > 0 {
 		return false
+	}
+	if h.traceparent != nil && c.handler.Core().Traces() {
+		m.Trace = trace.Parent{TraceParent: string(h.traceparent), TraceState: string(h.tracestate)}
 	}
 	ctx, cancel := context.WithCancelCause(c.context())
 	defer cancel(nil)
