@@ -26,7 +26,7 @@ type Column struct {
 	Parts []Part // from below
 }
 
-// A Plot is a picture of bars. Its zero value has none.
+// A Plot is a picture of bars. One without Labels is not drawn.
 type Plot struct {
 	Title  string // for people who do not see it
 	Most   string // what the highest bar says
@@ -49,12 +49,16 @@ type Label struct {
 	Text string
 }
 
-// NewPlot draws columns. format writes a value for a person.
+// NewPlot draws columns, or nothing if all are zero. format writes a value for a person.
 func NewPlot(title string, columns []Column, format func(float64) string) Plot {
-	return newPlot(title, columns, format, plotWidth)
+	p := newPlot(title, columns, format, plotWidth)
+	if len(p.Bars) == 0 {
+		p.Labels = nil
+	}
+	return p
 }
 
-// NewSmallPlot is NewPlot for few columns.
+// NewSmallPlot is NewPlot for few columns, which it draws if they are zero, too.
 func NewSmallPlot(title string, columns []Column, format func(float64) string) Plot {
 	return newPlot(title, columns, format, smallWidth)
 }

@@ -49,8 +49,14 @@ func TestPlots(t *testing.T) {
 			t.Errorf("%+v is not within the picture", b)
 		}
 	}
-	if p := webpage.NewPlot("x", nil, webpage.Size); len(p.Bars) > 0 {
-		t.Errorf("nothing makes %+v", p)
+	zero := []webpage.Column{{Label: "1", Parts: []webpage.Part{{Class: "ok"}}}}
+	for name, p := range map[string]webpage.Plot{"none": webpage.NewPlot("x", nil, webpage.Size), "zero": webpage.NewPlot("x", zero, webpage.Size), "few": webpage.NewSmallPlot("x", nil, webpage.Size)} {
+		if len(p.Bars)+len(p.Labels) > 0 {
+			t.Errorf("%s: got %+v", name, p)
+		}
+	}
+	if p := webpage.NewSmallPlot("x", zero, webpage.Size); len(p.Bars) > 0 || len(p.Labels) != 1 {
+		t.Errorf("a few zeros make %+v", p)
 	}
 }
 

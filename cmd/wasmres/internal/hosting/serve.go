@@ -39,6 +39,9 @@ the tenant. A provider runs only while it is called; thousands of tenants may sl
    wasmres serve --config serve.yaml --takeover    replace the running server, as after an upgrade
    wasmres key new acme --name ada --role reader
 
+With admin.tls in serve.yaml, operators see and manage the server on web pages at /ui of that
+address, to which they sign in with an admin key: see 'wasmres admin-key'.
+
 The server reads its files again when they change, after SIGHUP, and for 'wasmres reload'. A
 tenant whose files are wrong is served as it last was.`,
 		Flags: append([]cli.Flag{
