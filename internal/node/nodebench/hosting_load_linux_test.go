@@ -11,19 +11,25 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/wasmres/wasmres/internal/authtest"
 )
 
-// BenchmarkHostingAuthRead is the processor time of the server for a small read over one connection: with a key, by a client
-// without one whom the tenant permits everything, and of wasmres run, which does not authenticate. They take turns.
+// BenchmarkHostingAuthRead is the processor time of the server for a small read over one connection: with a key, with a token
+// of an issuer, by a client without either whom the tenant permits everything, and of wasmres run, which does not authenticate. They take
+// turns.
 func BenchmarkHostingAuthRead(b *testing.B) {
-	f := newFarm(b, unbounded)
+	issuer := authtest.New(b)
+	f := newFarm(b, tokenSettings+unbounded)
 	f.modules(b, inGo, 1)
 	f.tenant(b, "keyed", inGo, 0, keyed, "plan: unbounded\n")
+	f.tenant(b, "tokened", inGo, 0, tokened(issuer), "plan: unbounded\n")
 	f.tenant(b, "open", inGo, 0, anonymous, "plan: unbounded\n")
 	s := f.serve(b)
 	alone := start(b, "run", "--http", "127.0.0.1:0", "--log-level", "warn", f.dir+"/"+moduleName(inGo, 0))
 	kinds := []*kind{
 		{name: "key", of: s, request: read("keyed", s.key("keyed"), inGo.uri)},
+		{name: "token", of: s, request: read("tokened", issuer.Token(resourceOf("tokened")), inGo.uri)},
 		{name: "anonymous", of: s, request: read("open", "", inGo.uri)},
 		{name: "run", of: alone, request: post("/mcp", "", "resources/read", inGo.uri)},
 	}
@@ -43,8 +49,10 @@ func BenchmarkHostingAuthRead(b *testing.B) {
 		b.ReportMetric(float64(k.own.Microseconds())/n, k.name+"-us")
 		b.ReportMetric(float64(k.whole.Microseconds())/n, k.name+"-with-worker-us")
 	}
-	b.ReportMetric(kinds[0].own.Seconds()/kinds[1].own.Seconds(), "key/anonymous")
-	b.ReportMetric(kinds[0].own.Seconds()/kinds[2].own.Seconds(), "key/run")
+	b.ReportMetric(kinds[0].own.Seconds()/kinds[2].own.Seconds(), "key/anonymous")
+	b.ReportMetric(kinds[1].own.Seconds()/kinds[2].own.Seconds(), "token/anonymous")
+	b.ReportMetric(kinds[0].own.Seconds()/kinds[3].own.Seconds(), "key/run")
+	b.ReportMetric(kinds[1].own.Seconds()/kinds[3].own.Seconds(), "token/run")
 	b.ReportMetric(0, "ns/op")
 }
 
