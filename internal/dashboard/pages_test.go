@@ -57,7 +57,7 @@ func serveAll(tb testing.TB) *site {
 		logs.Add("acme", guestlog.Line{Time: time.Now(), Level: slog.LevelInfo, Provider: "notes", Text: hostile})
 	}
 	logs.Add("acme", guestlog.Line{Time: time.Now(), Level: slog.LevelInfo, Provider: "notes", Text: "the newest line"})
-	frames := make([]crashes.Frame, 100)
+	frames := make([]crashes.Frame, 20)
 	for i := range frames {
 		frames[i] = crashes.Frame{Function: uint32(i), Name: hostile[:4000]}
 	}
