@@ -81,6 +81,11 @@ type Config struct {
 	AccessLog func(tenantID string, e accesslog.Entry)
 	// Tracer gives what traces the requests of a tenant. Nil traces none.
 	Tracer func(tenantID string) trace.Tracer
+	// Audit gets an entry for each request of a tenant whose plan says so. It must not block. Nil discards.
+	Audit func(tenantID string, e accesslog.Entry)
+	// IsUnrecorded reports whether requests are to be refused, since no record of them could be kept. It must not block. Nil refuses
+	// none.
+	IsUnrecorded func() bool
 	// Limited gets each limit that refused something of a tenant. It must not block. Nil discards.
 	Limited func(tenantID, limit string)
 	// Logs returns a handler that gets what a provider logs before the next one does. Nil is that one.
@@ -153,6 +158,12 @@ func New(cfg Config) (*Host, error) {
 	}
 	if cfg.Tracer == nil {
 		cfg.Tracer = func(string) trace.Tracer { return nil }
+	}
+	if cfg.Audit == nil {
+		cfg.Audit = func(string, accesslog.Entry) {}
+	}
+	if cfg.IsUnrecorded == nil {
+		cfg.IsUnrecorded = func() bool { return false }
 	}
 	if cfg.Limited == nil {
 		cfg.Limited = func(string, string) {}

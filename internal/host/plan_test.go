@@ -3,11 +3,13 @@ package host_test
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/host"
 	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/runtime/admission"
 )
 
 // A plan bounds its tenants, from the next request on when it changes, and each by itself.
@@ -45,5 +47,27 @@ func TestPlansBoundTenants(t *testing.T) {
 		if _, text := s.read("/t/"+id+"/mcp", id, "greeting://Ada"); !strings.Contains(text, `"text"`) {
 			t.Errorf("%s with a plan that permits more: got %s", id, text)
 		}
+	}
+}
+
+// While calls cannot be recorded, and must be, they are refused; then they are served again.
+func TestUnrecordedCallsAreRefused(t *testing.T) {
+	var cannot atomic.Bool
+	var limits atomic.Int32
+	s := serve(t, host.Config{IsUnrecorded: cannot.Load, Limited: func(_, limit string) {
+		if limit == admission.Audit {
+			limits.Add(1)
+		}
+	}})
+	s.Update(snapshot(with("a", guesttest.File(t, "hello"))))
+	for _, isRefused := range []bool{false, true, false} {
+		cannot.Store(isRefused)
+		_, text := s.read("/t/a/mcp", "a", "greeting://Ada")
+		if got := strings.Contains(text, `"limit":"audit"`) && strings.Contains(text, `"retryAfterMs"`); got != isRefused || got == strings.Contains(text, `"text"`) {
+			t.Errorf("refused %v: got %s", isRefused, text)
+		}
+	}
+	if limits.Load() != 1 {
+		t.Errorf("%d refusals were counted", limits.Load())
 	}
 }

@@ -328,7 +328,7 @@ func (r *route) options(is *settings) *runtime.ServerOptions {
 	t := is.tenant
 	return &runtime.ServerOptions{
 		Tools: t.Tools, AllowedHosts: slices.Concat(r.host.cfg.AllowedHosts, t.Hosts), AllowedOrigins: t.Origins,
-		Auth: r.host.cfg.Clients.Authenticator(r.id), Admission: &gate{r.quotaOf(is), func(limit string) { r.host.cfg.Limited(r.id, limit) }}, AccessLog: r.record, Tracer: r.host.cfg.Tracer(r.id),
+		Auth: r.host.cfg.Clients.Authenticator(r.id), Admission: &gate{r.quotaOf(is), func(limit string) { r.host.cfg.Limited(r.id, limit) }, r.host.cfg.IsUnrecorded}, AccessLog: r.record, Tracer: r.host.cfg.Tracer(r.id),
 		Logger: r.host.cfg.Logger.With("tenant", r.id),
 	}
 }
@@ -337,6 +337,9 @@ func (r *route) options(is *settings) *runtime.ServerOptions {
 func (r *route) record(e accesslog.Entry) {
 	r.last.Store(e.Time.Add(e.Duration).UnixNano())
 	r.host.cfg.AccessLog(r.id, e)
+	if is := r.is.Load(); is != nil && is.plan != nil && is.plan.AuditReads {
+		r.host.cfg.Audit(r.id, e)
+	}
 }
 
 // closeIfUnused makes the tenant cold if it has not been used for a while, and has no session or stream.

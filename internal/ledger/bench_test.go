@@ -37,3 +37,14 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	b.ReportMetric(20_000*float64(b.N)/b.Elapsed().Seconds(), "entries/s")
 }
+
+// BenchmarkNoteRead measures what a recorded read costs the request: the entry is written later.
+func BenchmarkNoteRead(b *testing.B) {
+	c := configOf(b.TempDir())
+	c.MaxFile = 0
+	l := open(b, c)
+	e := ledger.Entry{Actor: "client ada", Via: "mcp", Tenant: "acme", Action: "resource.read", Object: "notes://2026/11/24", After: `{"from":"192.0.2.1","bytes":1234}`}
+	for b.Loop() {
+		l.NoteRead(e)
+	}
+}

@@ -58,8 +58,8 @@ func ParseHash(s string) (h Hash, err error) {
 
 // Bounds of texts, in bytes.
 const (
-	maxName  = 256  // of each text of an entry but Before and After
-	maxState = 2048 // of Before and of After
+	maxName  = 256  // of each text of an entry but Object, Before and After
+	maxState = 2048 // of each of these
 	maxLine  = 64 << 10
 )
 
@@ -165,10 +165,10 @@ func checkHash(text []byte) (prev, hash Hash, err error) {
 
 // bounded returns an entry within the bounds of this package.
 func bounded(e Entry) Entry {
-	for _, text := range []*string{&e.Actor, &e.Via, &e.Tenant, &e.Action, &e.Object, &e.Outcome} {
+	for _, text := range []*string{&e.Actor, &e.Via, &e.Tenant, &e.Action, &e.Outcome} {
 		*text = clip(*text, maxName)
 	}
-	e.Before, e.After = clip(e.Before, maxState), clip(e.After, maxState)
+	e.Object, e.Before, e.After = clip(e.Object, maxState), clip(e.Before, maxState), clip(e.After, maxState)
 	return e
 }
 

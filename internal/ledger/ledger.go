@@ -46,6 +46,8 @@ type Ledger struct {
 	acknowledged atomic.Uint64 // number of the newest entry on disk
 
 	notes   notes
+	reads   notes
+	failing atomic.Bool // the last batch could not be written
 	waiting waiting
 
 	w         writer // owned by the writer's goroutine
@@ -77,7 +79,8 @@ func Open(c Config) (*Ledger, error) {
 		c.MaxFile = MaxFile
 	}
 	l := &Ledger{cfg: c, queue: make(chan request, maxQueue), closing: make(chan struct{}), done: make(chan struct{})}
-	l.notes.wake = make(chan struct{}, 1)
+	l.notes = notes{most: maxEntries, what: "entries", wake: make(chan struct{}, 1)}
+	l.reads = notes{most: maxReads, what: "reads", wake: l.notes.wake}
 	if err := l.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open ledger: %w", err), l.closeFiles())
 	}
@@ -218,8 +221,10 @@ func (l *Ledger) Append(ctx context.Context, entries ...Entry) error {
 // Lag returns how long the oldest entry has waited that was passed to Append or Note and is not on disk yet; zero for none.
 func (l *Ledger) Lag() time.Duration {
 	oldest := l.waiting.oldest()
-	if noted := l.notes.oldest(); oldest.IsZero() || !noted.IsZero() && noted.Before(oldest) {
-		oldest = noted
+	for _, n := range []*notes{&l.notes, &l.reads} {
+		if noted := n.oldest(); oldest.IsZero() || !noted.IsZero() && noted.Before(oldest) {
+			oldest = noted
+		}
 	}
 	if oldest.IsZero() {
 		return 0
@@ -231,13 +236,34 @@ func (l *Ledger) Lag() time.Duration {
 // holds the number, for which there is an entry with the action "ledger.skipped".
 func (l *Ledger) Note(e Entry) { l.notes.add(e) }
 
+// maxReads is how many reads wait for the disk.
+const maxReads = 10_000
+
+// NoteRead has an entry of a read appended soon, and does not wait. It holds 10,000 of them apart from those of Note; of more it holds
+// the number, as Note does.
+func (l *Ledger) NoteRead(e Entry) { l.reads.add(e) }
+
+// IsBehind reports whether entries that no caller waits for would be held back, or lost, now: the last could not be written, or as many
+// reads wait as the Ledger holds. While nothing can be written it tries each second.
+func (l *Ledger) IsBehind() bool { return l.failing.Load() || l.reads.isFull() }
+
 // notes are entries for which no caller waits.
 type notes struct {
+	most int    // entries that are held
+	what string // they are, for "ledger.skipped"
+
 	mu      sync.Mutex
 	entries []Entry
 	times   []time.Time // when each of entries came
 	skipped int
 	wake    chan struct{} // has one value if there may be entries
+}
+
+// isFull reports whether no more entries are held.
+func (n *notes) isFull() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.entries) >= n.most
 }
 
 // oldest returns when the oldest entry came; zero for none.
@@ -289,27 +315,34 @@ func (w *waiting) oldest() (first time.Time) {
 func (n *notes) add(e Entry) {
 	e = bounded(e)
 	n.mu.Lock()
-	if len(n.entries) < maxEntries {
+	if len(n.entries) < n.most {
 		n.entries, n.times = append(n.entries, e), append(n.times, time.Now())
 	} else {
 		n.skipped++
 	}
 	n.mu.Unlock()
+	n.call()
+}
+
+// call has the writer look for entries.
+func (n *notes) call() {
 	select {
 	case n.wake <- struct{}{}:
 	default:
 	}
 }
 
-// peek returns the entries to write, with one for those that were skipped.
+// peek returns the entries to write now, at most 1000, with one for those that were skipped if there are no others.
 func (n *notes) peek() (entries []Entry, count, skipped int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	entries = append(entries, n.entries...)
-	if n.skipped > 0 {
-		entries = append(entries, Entry{Actor: "server", Action: "ledger.skipped", After: fmt.Sprintf("%d entries, while the ledger could not be written", n.skipped)})
+	count = min(len(n.entries), maxEntries)
+	entries = append(entries, n.entries[:count]...)
+	if n.skipped > 0 && count == len(n.entries) {
+		skipped = n.skipped
+		entries = append(entries, Entry{Actor: "server", Action: "ledger.skipped", After: fmt.Sprintf("%d %s, while the ledger could not be written, or not as quickly", skipped, n.what)})
 	}
-	return entries, len(n.entries), n.skipped
+	return entries, count, skipped
 }
 
 // written removes entries that peek has returned.
@@ -319,13 +352,21 @@ func (n *notes) written(count, skipped int) {
 	n.entries = append([]Entry(nil), n.entries[count:]...)
 	n.times = append([]time.Time(nil), n.times[count:]...)
 	n.skipped -= skipped
+	if len(n.entries) > 0 {
+		n.call()
+	}
 }
 
 // Left returns the entries that were noted since the Ledger was closed, for another one.
-func (l *Ledger) Left() []Entry {
-	entries, count, skipped := l.notes.peek()
-	l.notes.written(count, skipped)
-	return entries
+func (l *Ledger) Left() (all []Entry) {
+	for _, n := range []*notes{&l.notes, &l.reads} {
+		for some := true; some; {
+			part, count, skipped := n.peek()
+			n.written(count, skipped)
+			all, some = append(all, part...), len(part) > 0
+		}
+	}
+	return all
 }
 
 // Close writes what is left, signs the head, and closes the files. It is idempotent.

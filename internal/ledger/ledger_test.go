@@ -513,3 +513,40 @@ func TestEntriesHaveTheTimeOfTheServer(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// Reads are written without a caller that waits; those beyond what is held are counted.
+func TestReadsAreWritten(t *testing.T) {
+	c := configOf(t.TempDir())
+	c.MaxFile = 0
+	l := open(t, c)
+	const all = 25_000
+	for n := range all {
+		l.NoteRead(ledger.Entry{Action: "resource.read", Object: fmt.Sprint("x:", n)})
+		if n%500 == 0 {
+			appendAll(t, l, n, n) // no read keeps a change waiting
+		}
+	}
+	closeLedger(t, l)
+	verify(t, c.Dir)
+	reads, skipped, last := 0, 0, -1
+	err := ledger.Read(c.Dir, func(l *ledger.Line) error {
+		switch l.Action {
+		case "resource.read":
+			var n int
+			if _, err := fmt.Sscanf(l.Object, "x:%d", &n); err != nil || n <= last {
+				t.Fatalf("read %d after %d, %v", n, last, err)
+			}
+			reads, last = reads+1, n
+		case "ledger.skipped":
+			var n int
+			if _, err := fmt.Sscanf(l.After, "%d reads", &n); err != nil {
+				t.Fatal(err)
+			}
+			skipped += n
+		}
+		return nil
+	})
+	if err != nil || reads+skipped != all || reads < 10_000 {
+		t.Errorf("%d reads, %d skipped, %v", reads, skipped, err)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/childtest"
 	"github.com/wasmres/wasmres/internal/ledger"
@@ -108,6 +109,9 @@ func overflow(ctx context.Context, l *ledger.Ledger) error {
 	if !errors.Is(err, ledger.ErrUnavailable) || !strings.Contains(err.Error(), "make room") {
 		return fmt.Errorf("entry %d on a full disk: %w", n, err)
 	}
+	if !l.IsBehind() {
+		return errors.New("on a full disk it is not behind")
+	}
 	for range 1100 { // 1000 are held, and the others counted
 		l.Note(ledger.Entry{Action: "test.note"})
 	}
@@ -118,6 +122,12 @@ func overflow(ctx context.Context, l *ledger.Ledger) error {
 	}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		return err
+	}
+	for until := time.Now().Add(20 * time.Second); l.IsBehind(); { // it tries by itself
+		if time.Now().After(until) {
+			return errors.New("with room again it is behind")
+		}
+		time.Sleep(time.Millisecond)
 	}
 	for end := n + 20; n < end; n++ {
 		if err := l.Append(ctx, entry(n)); err != nil {
@@ -140,17 +150,19 @@ func TestAFullDiskRefusesEntriesAlone(t *testing.T) {
 	if got := objects(t, c.Dir); !slices.Equal(got, numbers(1, want)) {
 		t.Errorf("got %v, want up to %d", got, want)
 	}
-	notes, skipped := 0, ""
+	notes, resumed, skipped := 0, 0, ""
 	err := ledger.Read(c.Dir, func(l *ledger.Line) error {
 		switch l.Action {
 		case "test.note":
 			notes++
 		case "ledger.skipped":
 			skipped += l.After
+		case "ledger.resume":
+			resumed++
 		}
 		return nil
 	})
-	if err != nil || notes != 1000 || !strings.HasPrefix(skipped, "100 entries") {
+	if err != nil || notes != 1000 || resumed != 1 || !strings.HasPrefix(skipped, "100 entries") {
 		t.Errorf("got %d notes, skipped %q, %v", notes, skipped, err)
 	}
 	verify(t, c.Dir)

@@ -102,13 +102,19 @@ collect:
 		}
 	}
 	entries, noted, skipped := l.notes.peek()
+	reads, read, skippedReads := l.reads.peek()
+	if entries = append(entries, reads...); l.w.failing {
+		entries = append([]Entry{{Actor: "server", Action: "ledger.resume"}}, entries...)
+	}
 	for _, r := range requests {
 		entries = append(entries, r.entries...)
 	}
 	err := l.w.append(entries)
 	if err == nil {
 		l.notes.written(noted, skipped)
+		l.reads.written(read, skippedReads)
 	}
+	l.failing.Store(l.w.failing)
 	for _, r := range requests {
 		r.done <- err
 	}
@@ -123,8 +129,13 @@ func (l *Ledger) end() {
 		l.batch(<-l.queue)
 	}
 	l.batch()
-	if left, _, _ := l.notes.peek(); len(left) > 0 {
-		l.w.err = fmt.Errorf("%w: %d noted entries are lost", ErrUnavailable, len(left))
+	for l.reads.oldest() != (time.Time{}) && !l.w.failing {
+		l.batch()
+	}
+	left, _, _ := l.notes.peek()
+	reads, _, _ := l.reads.peek()
+	if lost := len(left) + len(reads); lost > 0 {
+		l.w.err = fmt.Errorf("%w: %d noted entries are lost, or more", ErrUnavailable, lost)
 	}
 	l.w.err = errors.Join(l.w.err, l.w.signHead())
 }

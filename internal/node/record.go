@@ -14,6 +14,7 @@ import (
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/runtime/accesslog"
 )
 
 // A recorder writes into the ledger what changes. It is a store.Recorder: a change is in the ledger before it is in force. So
@@ -293,3 +294,28 @@ func (n *Node) recordDenial(of tenant.ProviderID, d app.Denial) {
 
 // Record writes an entry of what an operator did into the ledger, and returns when it is on disk.
 func (n *Node) Record(ctx context.Context, e ledger.Entry) error { return n.ledger.Append(ctx, e) }
+
+// recordRead notes a request that has read a resource.
+func (n *Node) recordRead(tenantID string, e accesslog.Entry) {
+	switch e.Method {
+	case "resources/read", "download", "tools/call":
+	default:
+		return
+	}
+	actor := "anonymous"
+	if e.Principal != "" {
+		actor = "client " + e.Principal
+	}
+	outcome := ""
+	if e.Code != "ok" {
+		outcome = e.Code
+	}
+	state := struct {
+		From  string `json:"from,omitempty"`
+		Bytes int64  `json:"bytes"`
+	}{e.Client, e.Bytes}
+	n.ledger.NoteRead(ledger.Entry{Actor: actor, Via: "mcp", Tenant: tenantID, Action: "resource.read", Object: e.URI, After: stateText(state), Outcome: outcome})
+}
+
+// isUnrecorded reports whether requests are to be refused, since the ledger cannot be written.
+func (n *Node) isUnrecorded() bool { return n.settings.Load().AuditStrict && n.ledger.IsBehind() }

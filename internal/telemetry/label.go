@@ -17,7 +17,7 @@ var (
 	codes = newLabels(append([]string{other, codeOK, "limited", "exhausted", "unauthorized", "forbidden", "rpc_error", "http_error"},
 		abiCodes()...)...)
 	limits = newLabels(other, admission.Requests, admission.Concurrency, admission.Bytes, admission.BytesDay, admission.CPUDay,
-		admission.Subscriptions, admission.Sessions)
+		admission.Subscriptions, admission.Sessions, admission.Audit)
 	reasons = newLabels(other, "idle", "evicted", "crashed", "closed")
 	states  = newLabels(other, "cold", "starting", "live")
 

@@ -208,7 +208,7 @@ func (p *Plan) Encode() []byte {
 		Requests: rateOf(p.Requests), PrincipalRequests: rateOf(p.PrincipalRequests), ProviderRequests: rateOf(p.ProviderRequests), Concurrent: p.Concurrent,
 		Subscriptions: streamsFile{p.Streams, p.PrincipalStreams}, Sessions: p.Sessions, PrincipalSessions: p.PrincipalSessions, BytesOut: bytesFile{p.BytesPerSecond, p.BytesPerDay},
 		CPU: cpuFile{p.CPUPerDay}, Live: liveFile{p.LiveProviders, p.LiveMemory, p.StartsPerMinute}, Storage: storageFile{p.Modules}, Limits: p.Limits,
-		LogFiles: p.LogBytes, CrashURIs: p.CrashURIs,
+		LogFiles: p.LogBytes, Audit: planAuditFile{p.AuditReads}, CrashURIs: p.CrashURIs,
 	}
 	if p.Ceiling != nil {
 		f.Permissions = (*policy.Permissions)(p.Ceiling)

@@ -37,9 +37,10 @@ type Plan struct {
 	LiveMemory      int64 // bytes of these processes, by the limits of their policies; default 512 MiB
 	StartsPerMinute int   // of processes; default 60
 
-	LogBytes  int64 // of the files of what its guests log; default 20 MiB
-	CrashURIs bool  // reports of crashes have the URIs of the calls, for all tenants of the plan
-	Modules   int64 // bytes of the modules of all its versions; default 200 MiB
+	LogBytes   int64 // of the files of what its guests log; default 20 MiB
+	AuditReads bool  `json:",omitempty"` // the ledger has an entry of each read
+	CrashURIs  bool  // reports of crashes have the URIs of the calls, for all tenants of the plan
+	Modules    int64 // bytes of the modules of all its versions; default 200 MiB
 
 	Limits policy.Limits // of each provider, at most; zero fields are those of runtime
 	// Ceiling is what policies of such tenants may grant at most. Nil does not bound them.

@@ -30,6 +30,8 @@ type Settings struct {
 
 	Plans map[string]*Plan // by name; there is one named default
 
+	AuditStrict bool // refuse calls of clients while the ledger cannot be written
+
 	SecretsKey string // file of the keys of secrets; empty for none, or a credential of systemd
 
 	AccessLog AccessLog

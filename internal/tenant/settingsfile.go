@@ -37,6 +37,7 @@ type (
 		Standby      int                 `yaml:"standby_workers" check:"number" doc:"started processes without a provider, which make the first call of one quick; default: 2"`
 		Plans        map[string]planFile `yaml:"plans" keys:"object name" doc:"what tenants may use, by the names that their files have; default is the plan of tenants that name none"`
 		Secrets      secretsFile         `yaml:"secrets" doc:"what tenants keep sealed"`
+		Audit        auditFile           `yaml:"audit" doc:"the ledger"`
 		AccessLog    accessLogFile       `yaml:"access_log" doc:"a line for each request"`
 		Traces       tracesFile          `yaml:"traces" doc:"a collector of OpenTelemetry that gets traces of requests; default: none"`
 		LogFormat    string              `yaml:"log_format" check:"log format" doc:"of the server's own log: text or json; default: text"`
@@ -57,6 +58,12 @@ type (
 	}
 	secretsFile struct {
 		Key string `yaml:"key" check:"host path" doc:"the file of the key by which secrets are sealed, which 'wasmres secret new-key' writes; default: the systemd credential wasmres-secrets.key, or none"`
+	}
+	auditFile struct {
+		Strict bool `yaml:"strict" doc:"whether calls of clients are refused while the ledger cannot be written, rather than not recorded; default: false"`
+	}
+	planAuditFile struct {
+		Reads bool `yaml:"reads" doc:"whether the ledger has an entry of each read; default: false"`
 	}
 	adminTLSFile struct {
 		Address  string            `yaml:"address,required" check:"address" doc:"a host and a port, as :9443"`
@@ -98,6 +105,7 @@ type (
 		Storage           storageFile   `yaml:"storage" doc:"what is stored"`
 		Limits            policy.Limits `yaml:"limits" doc:"the most that a policy may set, and what it gets by default; default: those of the runtime"`
 		LogFiles          int64         `yaml:"log_files" check:"size" doc:"bytes of the files of what guests log; default: 20Mi"`
+		Audit             planAuditFile `yaml:"audit" doc:"what the ledger has of such tenants, beside changes"`
 		CrashURIs         bool          `yaml:"crash_uris" doc:"whether reports of crashes have the URIs of the calls"`
 		Ceiling           string        `yaml:"ceiling" check:"host path" doc:"a policy file, from the folder of this file, that covers all that policies of such tenants may grant; default: no bound"`
 
@@ -195,6 +203,7 @@ func (r *settingsReader) settings(f settingsFile) *Settings {
 		s.TrustedProxies = append(s.TrustedProxies, netip.MustParsePrefix(network)) // decode has checked it
 	}
 	s.Admin.TLS = r.adminTLS(f.Admin.TLS)
+	s.AuditStrict = f.Audit.Strict
 	if f.Secrets.Key != "" {
 		s.SecretsKey = r.path(f.Secrets.Key)
 		r.wantFile([]string{"secrets", "key"}, s.SecretsKey)
@@ -305,7 +314,7 @@ func (r *settingsReader) wantFile(at []string, name string) {
 
 func (r *settingsReader) plan(name string, f planFile) *Plan {
 	p := &Plan{
-		Name: name, CrashURIs: f.CrashURIs, LogBytes: f.LogFiles, Requests: f.Requests.rate(), PrincipalRequests: f.PrincipalRequests.rate(), ProviderRequests: f.ProviderRequests.rate(),
+		Name: name, AuditReads: f.Audit.Reads, CrashURIs: f.CrashURIs, LogBytes: f.LogFiles, Requests: f.Requests.rate(), PrincipalRequests: f.PrincipalRequests.rate(), ProviderRequests: f.ProviderRequests.rate(),
 		Concurrent: f.Concurrent, Streams: f.Subscriptions.Streams, PrincipalStreams: f.Subscriptions.PerPrincipal, Sessions: f.Sessions, PrincipalSessions: f.PrincipalSessions,
 		BytesPerSecond: f.BytesOut.Rate, BytesPerDay: f.BytesOut.PerDay, CPUPerDay: f.CPU.PerDay,
 		LiveProviders: f.Live.Providers, LiveMemory: f.Live.Memory, StartsPerMinute: f.Live.Starts, Modules: f.Storage.Modules, Limits: f.Limits,

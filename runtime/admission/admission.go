@@ -58,13 +58,14 @@ const (
 	Bytes         = "bytes"         // the rate of bytes of answers
 	BytesDay      = "bytes_day"     // bytes of answers of a day
 	CPUDay        = "cpu_day"       // processor time of providers of a day
+	Audit         = "audit"         // the record of calls, which cannot be written
 	Live          = "live"          // processes of providers, of which too few could be started yet
 )
 
 // A Refusal says which limit was hit. Clients get all of it.
 type Refusal struct {
 	Limit      string        // as Requests
-	Of         string        // whose it is: "tenant", "principal", "client" or "provider"
+	Of         string        // whose it is: "tenant", "principal", "client", "provider" or "server"
 	RetryAfter time.Duration // positive
 	Exhausted  bool          // it is a budget that lasts until RetryAfter
 }

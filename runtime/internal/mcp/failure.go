@@ -163,6 +163,8 @@ func LimitError(refused admission.Refusal) *Error {
 		e.Code, e.Message = CodeInternalError, "Too many streams of changes are open, try again later"
 	case refused.Limit == admission.Sessions:
 		e.Message = "Too many sessions are open, try again later"
+	case refused.Limit == admission.Audit:
+		e.Message = "Requests cannot be recorded, as they must be, try again later"
 	case refused.Limit == admission.Live:
 		e.Message = "The providers are being loaded, try again later"
 	case refused.Limit == admission.Bytes:
