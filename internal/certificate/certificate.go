@@ -65,6 +65,21 @@ func (f *Files) TLS() *tls.Config {
 // Expiry gives when the certificate of the server expires.
 func (f *Files) Expiry() time.Time { return f.current().Certificates[0].Leaf.NotAfter }
 
+// Asking returns a configuration like that of TLS, which asks clients for a certificate while asks reports true. It does not verify
+// it, and clients may have none.
+func (f *Files) Asking(asks func() bool) *tls.Config {
+	c := f.TLS()
+	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		now := f.current()
+		if asks() && now.ClientAuth == tls.NoClientCert {
+			now = now.Clone()
+			now.ClientAuth = tls.RequestClientCert
+		}
+		return now, nil
+	}
+	return c
+}
+
 // current gives the newest configuration.
 func (f *Files) current() *tls.Config {
 	f.mu.Lock()

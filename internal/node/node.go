@@ -28,6 +28,7 @@ import (
 	"github.com/wasmres/wasmres/internal/telemetry/traces"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/bearer"
+	"github.com/wasmres/wasmres/internal/tenant/certs"
 	"github.com/wasmres/wasmres/internal/tenant/keys"
 	"github.com/wasmres/wasmres/internal/tenant/sealed"
 	"github.com/wasmres/wasmres/internal/tenant/store"
@@ -76,6 +77,7 @@ type Node struct {
 	keys    *keys.Set
 	issuers *oauth.Verifier
 	bearers *bearer.Set
+	certs   *certs.Set
 	seals   *sealed.Keeper
 	live    *runtime.Live
 	split   split
@@ -153,6 +155,9 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 		Keys: n.keys, Verifier: n.issuers, ServerURL: s.ServerURL(), Secret: n.seals.Secret, Logger: n.cfg.Logger,
 		Decided: func(err error) { n.decided("oauth", err) },
 	})
+	n.certs = certs.New(certs.Config{
+		Others: n.bearers, Keys: n.keys, Now: n.clock.now, Logger: n.cfg.Logger, Decided: func(err error) { n.decided("certificate", err) },
+	})
 	cache := n.cfg.CacheDir
 	if cache == "" {
 		cache = filepath.Join(s.Data, "cache")
@@ -187,7 +192,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 		return nil, err
 	}
 	n.host, err = host.New(host.Config{
-		Secret: n.seals.Secret, Clients: n.bearers, Metadata: n.bearers.Metadata, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, Blob: n.blob, AllowedHosts: allowedHosts(s),
+		Secret: n.seals.Secret, Clients: n.certs, Metadata: n.bearers.Metadata, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, Blob: n.blob, AllowedHosts: allowedHosts(s),
 		AccessLog: n.observe, Audit: n.recordRead, IsUnrecorded: n.isUnrecorded, Tracer: n.tracer(), Meter: n.meter, CanaryFailed: n.canaryFailed, Asked: n.asked, Denied: n.recordDenial, Crashed: n.crashed, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
@@ -227,6 +232,9 @@ func (n *Node) observe(tenantID string, e accesslog.Entry) {
 		n.cfg.AccessLog(e)
 	}
 }
+
+// AsksForCertificates reports whether a tenant accepts certificates of clients, so that listeners must ask for them by TLS.
+func (n *Node) AsksForCertificates() bool { return n.certs.Asks() }
 
 // Capacity says for how many live providers the machine has room, and what bounds them; zero if unknown.
 func (n *Node) Capacity() runtime.CapacityBound { return n.split.capacity }
@@ -302,6 +310,9 @@ func (n *Node) Close() error {
 			errs = append(errs, n.logs.Close())
 		}
 		n.closeTraces()
+		if n.certs != nil {
+			errs = append(errs, n.certs.Close())
+		}
 		if n.bearers != nil {
 			errs = append(errs, n.bearers.Close())
 		}

@@ -47,12 +47,13 @@ func (s stamp) holds(since time.Time) bool {
 // openFlags open a file for reading, without a wait for the writer of a pipe.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
 
-// A policyFile is a policy as it was read.
+// A policyFile is a policy as it was read, or authorities of certificates.
 type policyFile struct {
-	name   string // absolute path
-	sum    [sha256.Size]byte
-	policy *policy.Policy // with absolute host paths; nil if there is an error
-	err    error
+	name        string // absolute path
+	sum         [sha256.Size]byte
+	policy      *policy.Policy // with absolute host paths; nil if there is an error, or for authorities
+	authorities string         // in PEM; empty for a policy
+	err         error
 }
 
 // policyFiles keeps policies that have been read, each once, however many tenants name it.
@@ -124,7 +125,9 @@ func (s *policySlot) look(name string) {
 		return
 	}
 	f := &policyFile{name: name, sum: sum}
-	if f.policy, f.err = policy.Parse(name, text); f.err == nil {
+	if bytes.Contains(text, []byte(certificateText)) {
+		f.authorities = string(text)
+	} else if f.policy, f.err = policy.Parse(name, text); f.err == nil {
 		f.policy = f.policy.Under(filepath.Dir(name))
 	}
 	s.file = f

@@ -112,7 +112,7 @@ func (g *Given) reader(id string, skip int) *tenantReader {
 		url:      g.Settings.ServerURL(),
 		document: document{name: "the body", skip: skip}, folder: FilesDir(g.Settings.Data, id),
 		policies: func(string) *policyFile {
-			return &policyFile{err: errors.New("only the file of a tenant can name another file: write permissions in place of policy")}
+			return &policyFile{err: errors.New("only the file of a tenant can name another file: write permissions in place of policy, and the text of certificates in ca")}
 		},
 		hasFile: func(string) error {
 			return errors.New("only the file of a tenant can name a file: push the module, or write its reference")

@@ -19,6 +19,7 @@ type (
 		Anonymous []string     `yaml:"anonymous" check:"object name" doc:"the roles of clients without a key or token; default: none, which refuses them"`
 		Scopes    []string     `yaml:"scopes,nonempty" check:"scope" doc:"the scopes that clients are asked to sign in for; default: those of all rules"`
 		Issuers   []issuerFile `yaml:"issuers,nonempty" unique:"Issuer" doc:"the OAuth issuers whose access tokens are accepted; default: none"`
+		MTLS      *mtlsFile    `yaml:"mtls" doc:"the certificates of clients that are accepted where the server speaks TLS itself; default: none"`
 	}
 	issuerFile struct {
 		Issuer        string              `yaml:"issuer,required" check:"line" doc:"the URL of the issuer, exactly as its tokens have it in iss"`
@@ -129,6 +130,9 @@ func (r *tenantReader) checkIntrospection(t *Tenant) {
 // authFileOf returns what the file of a tenant says of its clients.
 func authFileOf(t *Tenant) authFile {
 	f := authFile{Anonymous: t.Anonymous, Scopes: t.Scopes}
+	if c := t.Certificates; c != nil {
+		f.MTLS = &mtlsFile{CA: c.Authorities, Map: c.Roles}
+	}
 	for i := range t.Issuers {
 		is := &t.Issuers[i]
 		one := issuerFile{

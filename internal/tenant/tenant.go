@@ -20,10 +20,13 @@ type Tenant struct {
 	Roles     []Role     // sorted by name
 	Anonymous []string   // names of the roles of clients without a key; none refuses them
 	Issuers   []Issuer   // of the tokens of clients
-	Scopes    []string   // that clients are asked to sign in for; none asks for those of all rules
-	Tools     bool       // its resources are also offered as tools
-	CrashURIs bool       // reports of crashes have the URIs of the calls
-	Disabled  bool       // every request is refused
+	// Certificates of clients that are accepted; nil for none.
+	Certificates *Certificates `json:",omitempty"`
+
+	Scopes    []string // that clients are asked to sign in for; none asks for those of all rules
+	Tools     bool     // its resources are also offered as tools
+	CrashURIs bool     // reports of crashes have the URIs of the calls
+	Disabled  bool     // every request is refused
 
 	// Owner says who may change the tenant: OwnerFiles or OwnerAPI.
 	Owner Owner

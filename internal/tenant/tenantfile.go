@@ -137,6 +137,7 @@ func (r *tenantReader) read(id string, text []byte) *Tenant {
 		r.fail([]string{"auth", "issuers"}, "tokens are for the URL of an endpoint, which is not known: add public_url to serve.yaml")
 	}
 	r.checkIntrospection(t)
+	t.Certificates = r.certificates(f.Auth.MTLS, f.Roles)
 	return t
 }
 
@@ -174,8 +175,12 @@ func (r *tenantReader) provider(name string, f providerFile) Provider {
 func (r *tenantReader) policy(at []string, name string) policy.Policy {
 	file := r.policies(r.path(name))
 	r.used = append(r.used, file)
-	if file.err == nil {
+	if file.err == nil && file.policy != nil {
 		return *file.policy
+	}
+	if file.err == nil {
+		r.fail(at, "%s has certificates, and no policy", name)
+		return policy.Policy{}
 	}
 	if found := strict.ProblemsOf(file.err); len(found) > 0 {
 		r.problems = append(r.problems, found[:min(len(found), maxProblems-min(maxProblems, len(r.problems)))]...)

@@ -37,14 +37,16 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Issue issues a certificate for servers at 127.0.0.1 and for clients. template has its names and more addresses; its end is
-// tomorrow, if it has none.
+// Issue issues a certificate for servers at 127.0.0.1 and for clients. template has its names and more addresses, and
+// perhaps other usages; its end is tomorrow, if it has none.
 func (a *Authority) Issue(t testing.TB, template *x509.Certificate) tls.Certificate {
 	t.Helper()
 	key, c := newKey(t), *template
 	c.SerialNumber, c.NotBefore = serial(t), time.Now().Add(-2*time.Hour)
 	c.IPAddresses = append([]net.IP{net.IPv4(127, 0, 0, 1)}, template.IPAddresses...)
-	c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	if c.ExtKeyUsage == nil {
+		c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	}
 	if c.NotAfter.IsZero() {
 		c.NotAfter = a.Cert.NotAfter
 	}

@@ -21,8 +21,9 @@ type listener struct {
 	opts        runtime.TransportOptions
 }
 
-// listen opens the sockets of the settings, unless from has them of an earlier server, or activated of the service manager.
-func listen(s *tenant.Settings, from *takeover.Sockets, activated []systemd.Socket, logger *slog.Logger) (all []listener, err error) {
+// listen opens the sockets of the settings, unless from has them of an earlier server, or activated of the service manager. asks
+// reports whether clients are asked for certificates.
+func listen(s *tenant.Settings, from *takeover.Sockets, activated []systemd.Socket, asks func() bool, logger *slog.Logger) (all []listener, err error) {
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, closeAll(all))
@@ -36,7 +37,7 @@ func listen(s *tenant.Settings, from *takeover.Sockets, activated []systemd.Sock
 			if err != nil {
 				return all, err
 			}
-			one.certificate, one.opts.TLS = files, files.TLS()
+			one.certificate, one.opts.TLS = files, files.Asking(asks)
 		}
 		one.Listener, err = from.Listen("clients "+l.Address, func() (net.Listener, error) {
 			if len(activated) > 0 {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
@@ -35,7 +36,8 @@ type server struct {
 	logger   *slog.Logger
 	config   node.Config
 
-	isActivated bool // the service manager has the sockets
+	isActivated bool                      // the service manager has the sockets
+	node        atomic.Pointer[node.Node] // that serves; nil before
 
 	taking sync.Mutex // held while a process takes this server over
 	handed chan handed
@@ -72,7 +74,7 @@ func (s *server) begin() (in *instance, err error) {
 	if err != nil {
 		return nil, err
 	}
-	listeners, err := listen(s.settings, sockets, activated, s.logger)
+	listeners, err := listen(s.settings, sockets, activated, s.asks, s.logger)
 	if err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -100,8 +102,15 @@ func (s *server) serve(n *node.Node, report *node.Report, sockets *takeover.Sock
 	return s.start(n, sockets, listeners), nil
 }
 
+// asks reports whether a tenant accepts certificates of clients.
+func (s *server) asks() bool {
+	n := s.node.Load()
+	return n != nil && n.AsksForCertificates()
+}
+
 // start serves.
 func (s *server) start(n *node.Node, sockets *takeover.Sockets, listeners []listener) *instance {
+	s.node.Store(n)
 	for _, l := range listeners {
 		if l.certificate != nil {
 			n.AddCertificate(l.certificate)
@@ -134,7 +143,7 @@ func (s *server) takeFrom(from *takeover.Taking) (*instance, error) {
 	if err := node.Check(ctx, s.settings); err != nil {
 		return nil, err
 	}
-	listeners, err := listen(s.settings, from.Sockets(), nil, s.logger)
+	listeners, err := listen(s.settings, from.Sockets(), nil, s.asks, s.logger)
 	if err != nil {
 		return nil, err
 	}
@@ -293,7 +302,7 @@ func (s *server) again(in *instance) (*instance, error) {
 		sockets.CloseUnused()
 		return nil, err
 	}
-	listeners, err := listen(s.settings, sockets, nil, s.logger)
+	listeners, err := listen(s.settings, sockets, nil, s.asks, s.logger)
 	if err != nil {
 		sockets.CloseUnused()
 		return nil, errors.Join(err, n.Close())
