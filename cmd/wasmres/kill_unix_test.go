@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/admin/admintest"
 	"github.com/wasmres/wasmres/internal/faultpoint"
 	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -108,11 +109,8 @@ func newVictim(t *testing.T) *victim {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	v.api = admin.NewClient(filepath.Join(v.dir, "data", admin.SocketName))
-	t.Cleanup(func() {
-		v.api.Close()
-		v.kill()
-	})
+	v.api = admintest.Client(t, filepath.Join(v.dir, "data", admin.SocketName))
+	t.Cleanup(v.kill)
 	return v
 }
 

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/wasmres/wasmres/internal/admin/admintest"
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
@@ -75,7 +76,7 @@ func TestServeForOperators(t *testing.T) {
 	probes := "http://" + d.await(t, `"msg":"operators can connect".*"probes":"([^"]*)"`)[1]
 
 	told("READY=1\nSTATUS=serving 1 tenant, 0 with problems")
-	o := operator{t, filepath.Join(dir, "data", "admin.sock")}
+	o := operator{t, admintest.Validate(t, filepath.Join(dir, "data", "admin.sock"))}
 	key := strings.TrimSpace(o.run("key new acme --name ada --role reader --expires 1d", 0, `\Awr_`, "of acme for ada, with reader"))
 	url := endpoint + "/t/acme/mcp?uri=hello://about"
 	if status, text := fetch(t, url, ""); status != 401 {

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/admin/admintest"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/crashes"
 	"github.com/wasmres/wasmres/internal/guesttest"
@@ -68,9 +69,8 @@ func serveCrashing(tb testing.TB, providers, more string) *crashing {
 	go func() { ended <- n.Serve(ctx, l, nil) }()
 	go func() { ended <- n.Operate(ctx, func() { close(ready) }) }()
 	<-ready
-	c := &crashing{address: l.Addr().String(), client: admin.NewClient(s.Admin.Socket), node: n, data: dir, log: log}
+	c := &crashing{address: l.Addr().String(), client: admintest.Client(tb, s.Admin.Socket), node: n, data: dir, log: log}
 	tb.Cleanup(func() {
-		c.client.Close()
 		stop()
 		for range 2 {
 			if err := <-ended; err != nil {

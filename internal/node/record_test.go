@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/admin/admintest"
 	"github.com/wasmres/wasmres/internal/childtest"
 	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/node"
@@ -79,8 +80,7 @@ func TestTheLedgerHasWhatOperatorsDo(t *testing.T) {
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	go func() { ended <- n.Operate(ctx, func() { close(ready) }) }()
 	<-ready
-	c := admin.NewClient(filepath.Join(dir, admin.SocketName))
-	defer c.Close()
+	c := admintest.Client(t, filepath.Join(dir, admin.SocketName))
 	made, err := c.CreateKey(t.Context(), "acme", admin.NewKey{Name: "ada", Roles: []string{"reader"}})
 	if err != nil {
 		t.Fatal(err)

@@ -100,8 +100,7 @@ auth: {anonymous: [all]}
 		}
 	})
 	t.Cleanup(end)
-	local := admin.NewClient(admintest.Validate(t, s.Admin.Socket))
-	defer local.Close()
+	local := admintest.Client(t, s.Admin.Socket)
 	made, err := local.CreateAdminKey(t.Context(), admin.NewAdminKey{Name: "ada", Role: admin.TenantAdmin, Tenant: "acme"})
 	if err != nil {
 		t.Fatal(err)

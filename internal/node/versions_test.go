@@ -22,8 +22,7 @@ import (
 func TestVersionsByTheAPI(t *testing.T) {
 	c := serveCrashing(t, "  notes: {}\n  fixed: {module: "+guesttest.File(t, "memory")+"}\n", "")
 	socket := admintest.Validate(t, filepath.Join(c.data, admin.SocketName))
-	api := admin.NewClient(socket)
-	t.Cleanup(api.Close)
+	api := admintest.Client(t, filepath.Join(c.data, admin.SocketName))
 	hello := guesttest.Binary(t, "hello")
 	code := func(what string, err error, want string) {
 		t.Helper()

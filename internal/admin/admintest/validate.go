@@ -24,7 +24,7 @@ import (
 // Validate listens on a socket of the test's folder, and passes all requests on to that of a server. It is an error of the test
 // if the server makes a request that the description of the API forbids or does not know, or gives an answer that does not fit
 // the description.
-func Validate(t *testing.T, server string) (socket string) {
+func Validate(t testing.TB, server string) (socket string) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), admin.SocketName)
 	l, err := admin.Listen(t.Context(), socket)
@@ -51,6 +51,14 @@ func Validate(t *testing.T, server string) (socket string) {
 		to.CloseIdleConnections()
 	})
 	return socket
+}
+
+// Client returns a client of a server's socket whose traffic is held against the description of the API, until the test ends.
+func Client(t testing.TB, server string) *admin.Client {
+	t.Helper()
+	c := admin.NewClient(Validate(t, server))
+	t.Cleanup(c.Close)
+	return c
 }
 
 // Transport returns one that holds what passes through another one against the description of the API, as Validate does.
