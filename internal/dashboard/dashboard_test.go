@@ -268,7 +268,7 @@ func crowd(tb testing.TB, n int) *admintest.Host {
 
 func TestPagesOfManyTenantsAreSmall(t *testing.T) {
 	b := serve(t, crowd(t, 5000), nil).signedIn(t, admin.Operator, "")
-	for _, path := range []string{"/ui/", "/ui/tenants", "/ui/tenants?q=0499", "/ui/tenants/tenant-with-a-name-of-some-length-00042"} {
+	for _, path := range []string{"/ui/", "/ui/tenants", "/ui/tenants?q=0499", "/ui/keys", "/ui/usage", "/ui/ledger", "/ui/tenants/tenant-with-a-name-of-some-length-00042"} {
 		status, page := b.get(t, path)
 		if status != http.StatusOK || len(page) > maxPage {
 			t.Errorf("%s: got %d with %d bytes", path, status, len(page))
@@ -286,7 +286,7 @@ func TestPagesOfManyTenantsAreSmall(t *testing.T) {
 func BenchmarkPages(b *testing.B) {
 	s := serve(b, crowd(b, 5000), nil)
 	browser := s.signedIn(b, admin.Operator, "")
-	for name, path := range map[string]string{"node": "/ui/", "tenants": "/ui/tenants", "search": "/ui/tenants?q=0499", "tenant": "/ui/tenants/tenant-with-a-name-of-some-length-00042"} {
+	for name, path := range map[string]string{"node": "/ui/", "tenants": "/ui/tenants", "search": "/ui/tenants?q=0499", "keys": "/ui/keys", "usage": "/ui/usage", "ledger": "/ui/ledger", "tenant": "/ui/tenants/tenant-with-a-name-of-some-length-00042"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if status, _ := browser.get(b, path); status != http.StatusOK {
