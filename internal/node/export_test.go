@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 
+	"github.com/wasmres/wasmres/internal/host"
 	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/runtime/auth"
 )
@@ -21,4 +22,16 @@ func (n *Node) CheckClock() { n.checkClock() }
 // Authenticator returns that of a tenant's clients.
 func (n *Node) Authenticator(tenantID string) auth.Authenticator {
 	return n.keys.Authenticator(tenantID)
+}
+
+// Uncounted makes a host of the same tenants which counts and records nothing of what they do. The caller closes it.
+func (n *Node) Uncounted() (*host.Host, error) {
+	s := n.cfg.Settings
+	h, err := host.New(host.Config{
+		Clients: n.bearers, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, AllowedHosts: allowedHosts(s), Logger: n.cfg.Logger,
+	})
+	if err == nil {
+		h.Update(n.store.Snapshot())
+	}
+	return h, err
 }
