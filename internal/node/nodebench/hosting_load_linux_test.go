@@ -309,6 +309,9 @@ type load struct {
 	times []time.Duration
 }
 
+// idle is how long a client keeps a connection without requests; the server closes it after two minutes.
+const idle = 115 * time.Second
+
 // work connects at some time of the first quarter, and sends requests until the end.
 func (l *load) work(i int, id, key string, lang language) {
 	if !l.pause(time.Duration(rand.Int64N(int64(*seconds / 4)))) {
@@ -319,7 +322,7 @@ func (l *load) work(i int, id, key string, lang language) {
 		l.fail("connect", err.Error())
 		return
 	}
-	defer c.Close()
+	defer func() { c.Close() }()
 	l.open.Add(1)
 	if i < l.connections/10 {
 		l.listen(c, id, key)
@@ -327,8 +330,16 @@ func (l *load) work(i int, id, key string, lang language) {
 	}
 	for {
 		mean := float64(l.connections) / l.rate * float64(time.Second)
-		if !l.pause(time.Duration(rand.ExpFloat64() * mean)) {
+		rest := time.Duration(rand.ExpFloat64() * mean)
+		if !l.pause(rest) {
 			return
+		}
+		if rest > idle { // the server closes it about now: clients of HTTP connect anew
+			c.Close()
+			if c, err = dial(l.server.address); err != nil {
+				l.fail("connect again", err.Error())
+				return
+			}
 		}
 		request, want := pick(id, key, lang)
 		status, body, took, err := c.exchange(request)
