@@ -21,6 +21,9 @@ import (
 // The scripts get hello.wasm, again.wasm with the same code and another digest, and those of deployModules.
 func TestDeploy(t *testing.T) { runDeploy(t, nil, "deploy", "canary") }
 
+// What operators see of crashes, and of what providers log.
+func TestCrashesAndLogs(t *testing.T) { runDeploy(t, nil, "crashes") }
+
 // Versions of references come from a real registry, as far as the trust policy of the server accepts them.
 func TestDeployReferences(t *testing.T) {
 	if testing.Short() {

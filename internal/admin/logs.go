@@ -81,9 +81,12 @@ func sendLines(ctx context.Context, w io.Writer, r *guestlog.Reader, provider st
 // until ctx ends. What the server says is copied as it is: it has no control characters.
 func (c *Client) Logs(ctx context.Context, tenantID, provider string, follow bool, w io.Writer) error {
 	query := url.Values{"provider": {provider}, "follow": {strconv.FormatBool(follow)}}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://wasmres/v1/tenants/"+url.PathEscape(tenantID)+"/logs?"+query.Encode(), nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+tenantPath(tenantID)+"/logs?"+query.Encode(), nil)
 	if err != nil {
 		return err
+	}
+	if c.key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.key)
 	}
 	lasting := *c.http
 	lasting.Timeout = 0
