@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -152,5 +153,5 @@ func check(router routers.Router, r *http.Request, answer *http.Response) error 
 }
 
 func isStream(answer *http.Response) bool {
-	return answer.Header.Get("Content-Type") == "text/event-stream" || answer.Header.Get("Content-Type") == "application/x-ndjson"
+	return answer.ContentLength < 0 && !strings.HasPrefix(answer.Header.Get("Content-Type"), "application/json")
 }
