@@ -179,7 +179,7 @@ func TestEntriesOfChanges(t *testing.T) {
 		Problems:  map[string]string{"beta": "wrong"},
 	}
 	changed := *some
-	changed.Secrets = map[tenant.SecretID]*tenant.Secret{id: {Tenant: "acme", Name: "token", Sealed: []byte("other")}}
+	changed.Secrets = map[tenant.SecretID]*tenant.Secret{id: {Tenant: "acme", Name: "token", Sealed: []byte("other"), Changed: time.Unix(1, 0)}}
 	for _, row := range []struct {
 		name          string
 		before, after *tenant.Snapshot
