@@ -81,7 +81,7 @@ func host(tb testing.TB, ids ...string) *hosted {
 		files := filepath.Join(dir, "files-"+id)
 		write(tb, filepath.Join(files, "note.txt"), secretOf(id))
 		write(tb, filepath.Join(files, "only-"+id+".txt"), secretOf(id))
-		for i := range 30 { // more than a page
+		for i := range 30 {
 			write(tb, filepath.Join(files, fmt.Sprintf("%s-%02d.txt", secretOf(id), i)), "x")
 		}
 		write(tb, filepath.Join(dir, "tenants", id+".yaml"), fmt.Sprintf(`
@@ -392,6 +392,33 @@ func TestNothingOfATenantWorksAtAnother(t *testing.T) {
 	}
 	if log := h.log.String(); strings.Contains(log, "secret-of") {
 		t.Errorf("the log has data of tenants: %s", log)
+	}
+}
+
+// A cursor that a client got from one tenant leads to nothing of it at another.
+func TestACursorIsThatOfItsTenant(t *testing.T) {
+	h := host(t, "a", "b")
+	for id := range h.keys {
+		for i := range 1000 { // a page
+			write(t, filepath.Join(h.Settings().Data, "files-"+id, fmt.Sprintf("%s-more-%d.txt", secretOf(id), i)), "x")
+		}
+	}
+	list := func(id string, params map[string]any) string {
+		t.Helper()
+		return h.do(request{tenant: id, key: h.keys[id], method: "resources/list", params: params}).body
+	}
+	var page struct {
+		Result struct{ NextCursor string }
+	}
+	if err := json.Unmarshal([]byte(list("a", nil)), &page); err != nil || page.Result.NextCursor == "" {
+		t.Fatalf("a list has one page alone: %v", err)
+	}
+	next := map[string]any{"cursor": page.Result.NextCursor}
+	if got := list("a", next); !strings.Contains(got, secretOf("a")) {
+		t.Errorf("the second page: got %s", got)
+	}
+	if got := list("b", next); strings.Contains(got, secretOf("a")) {
+		t.Errorf("a cursor of one tenant at the other: got %s", got)
 	}
 }
 
