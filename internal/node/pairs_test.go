@@ -70,6 +70,9 @@ func (b *lockedBuffer) String() string {
 	return b.Buffer.String()
 }
 
+// unbounded is a plan of that name, for clients that send as much as they can.
+const unbounded = "  unbounded: {requests: {rate: 1000000/s, burst: 1000000}, principal_requests: {rate: 1000000/s, burst: 1000000}, concurrent: 10000}\n"
+
 // secretOf is a text that only one tenant may ever see.
 func secretOf(id string) string { return "secret-of-" + id }
 
@@ -97,7 +100,7 @@ roles:
   reader: [{uris: ["**"]}]
 `, module, files))
 	}
-	write(tb, filepath.Join(dir, "serve.yaml"), "listen: [{address: \"127.0.0.1:0\"}]\n")
+	write(tb, filepath.Join(dir, "serve.yaml"), "listen: [{address: \"127.0.0.1:0\"}]\nplans:\n"+unbounded)
 	s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"), dir)
 	if err != nil {
 		tb.Fatal(err)
