@@ -56,9 +56,7 @@ func (m *Call) Append(b []byte) []byte {
 func (m *Call) Decode(p []byte) error {
 	r := reader{rest: p}
 	m.Op, m.Timeout = abi.Op(r.uint32()), time.Duration(r.uint64())
-	if m.Origin = (guest.Origin{}); r.uint8() != 0 {
-		m.Origin = r.origin()
-	}
+	m.Origin = r.origin()
 	m.Session = string(r.bytes(uint64(r.uint32()), MaxSession))
 	m.Request = r.bytes(uint64(len(r.rest)), abi.MaxRequest)
 	if err := r.end(KindCall); err != nil {
@@ -99,15 +97,30 @@ func appendOrigin(b []byte, o *guest.Origin) []byte {
 	return order.AppendUint32(b, uint32(stop.HostCalls))
 }
 
+// origin reads what appendOrigin has appended, and nothing else.
 func (r *reader) origin() (o guest.Origin) {
+	switch r.uint8() {
+	case 0:
+		return o
+	case 1:
+	default:
+		r.bad = true
+		return o
+	}
 	if nanos := r.uint64(); nanos != 0 {
 		o.Time = time.Unix(0, int64(nanos)).UTC()
 	}
 	o.Seed = r.uint64()
 	bits := r.uint8()
 	stop := guest.Point{Fuel: r.uint64(), HostCalls: int(r.uint32())}
-	if o.Patient = bits&originIsPatient != 0; bits&originStops != 0 {
+	o.Patient = bits&originIsPatient != 0
+	if bits&originStops != 0 {
 		o.Stop = &stop
+	} else if stop != (guest.Point{}) {
+		r.bad = true
+	}
+	if bits&^(originStops|originIsPatient) != 0 || o.IsZero() {
+		r.bad = true
 	}
 	return o
 }
