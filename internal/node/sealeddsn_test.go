@@ -34,31 +34,34 @@ func TestASealedDataSourceName(t *testing.T) {
     module: %q
     permissions:
       sql: [{name: main, dsn_sealed: books, private: true, privileged: true}, {name: public, dsn_sealed: books, privileged: true}]
-`, guesttest.File(t, "postgres")), "")
+`, guesttest.File(t, "postgres")), "plan: unbounded\n")
 	const uri = "postgres://tables/pg_catalog/pg_am/rows"
 	if got := c.read(t, uri); strings.HasPrefix(got, "200") || !strings.Contains(c.log.String(), "wasmres secret set acme books") {
 		t.Errorf("without the secret: got %s, and the log\n%s", got, c.log.String())
 	}
-	read := func(dsn string, isRight func(string) bool) string {
+	set := func(dsn string, isInForce func() bool) {
 		t.Helper()
 		if _, err := c.client.SetSecret(t.Context(), "acme", "books", dsn); err != nil {
 			t.Fatal(err)
 		}
-		got := c.read(t, uri)
-		for until := time.Now().Add(20 * time.Second); !isRight(got) && time.Now().Before(until); got = c.read(t, uri) {
-			time.Sleep(5 * time.Millisecond) // the provider is opened anew beside the one that serves
+		for until := time.Now().Add(20 * time.Second); !isInForce(); time.Sleep(5 * time.Millisecond) { // a provider is opened anew beside the one that serves
+			if time.Now().After(until) {
+				t.Fatalf("not in force: %s", dsn)
+			}
 		}
-		if !isRight(got) {
-			t.Errorf("got %s", got)
-		}
-		return got
 	}
-	right := "postgres://postgres:hunter2-hunter2@" + between.Addr + "/postgres?sslmode=disable"
-	read(right, func(got string) bool { return strings.HasPrefix(got, "200") && strings.Contains(got, "btree") })
+	serves := func() bool {
+		got := c.read(t, uri)
+		return strings.HasPrefix(got, "200") && strings.Contains(got, "btree")
+	}
+	set("postgres://postgres:hunter2-hunter2@"+between.Addr+"/postgres?sslmode=disable", serves)
 	if got := c.read(t, "postgres://public/pg_am/schema"); strings.HasPrefix(got, "200") || strings.Contains(got, between.Addr) {
 		t.Errorf("at a private address: got %s", got)
 	}
-	read("sqlite:/etc/passwd", func(got string) bool { return !strings.HasPrefix(got, "200") })
+	set("sqlite:/etc/passwd", func() bool { return strings.Contains(c.log.String(), "a sealed data source name is that of a server") })
+	if !serves() {
+		t.Error("the provider that was open does not serve until the new one can")
+	}
 	for _, text := range []string{"hunter2", "/etc/passwd"} {
 		if strings.Contains(c.log.String(), text) {
 			t.Errorf("the log has %s:\n%s", text, c.log.String())
