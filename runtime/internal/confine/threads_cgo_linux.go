@@ -92,8 +92,8 @@ const (
 )
 
 // threadPatience is how long the threads of a process may take to restrict themselves. Each does when it is next
-// scheduled.
-var threadPatience = 10 * time.Second
+// scheduled and was found: where other processes start threads all the while, ids are far apart, and the search takes seconds.
+var threadPatience = 30 * time.Second
 
 // threadCount is the file that contains the number of threads. It stays open after the first restriction, since the
 // second one cannot open files.
