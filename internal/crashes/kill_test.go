@@ -62,7 +62,7 @@ func TestKilledAtEachStep(t *testing.T) {
 				t.Errorf("%s: a session that was there is gone", step)
 			}
 		}
-		if one, two, three := counts[1], counts[2], counts[3]; one != 5 && one != 7 || two > 1 || three != 1 {
+		if one, two, three := counts[1], counts[2], counts[3]; one < 5 || one > 7 || two > 1 || three != 1 {
 			t.Errorf("%s: the counts are %v", step, counts)
 		}
 		s.Add(crash("acme", 1), makes("again")) // the store goes on, and removes what was left
