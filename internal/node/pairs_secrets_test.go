@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/admin/admintest"
@@ -54,7 +55,7 @@ auth: {anonymous: [all]}
 `, guesttest.File(t, "openapi"), asked.URL, host, port))
 	}
 	write(t, filepath.Join(dir, "serve.yaml"), fmt.Sprintf("listen: [{address: \"127.0.0.1:0\"}]\nsecrets: {key: %q}\n", key))
-	address, socket := serveFolder(t, dir)
+	address, socket, _ := serveFolder(t, dir, nil)
 	client := admintest.Client(t, socket)
 	for _, id := range []string{"a", "b"} {
 		if _, err := client.SetSecret(t.Context(), id, "library-token", secretOf(id)); err != nil {
@@ -82,14 +83,14 @@ auth: {anonymous: [all]}
 	}
 }
 
-// serveFolder serves what a data folder with serve.yaml says, until the end of the test.
-func serveFolder(t *testing.T, dir string) (address, socket string) {
+// serveFolder serves what a data folder with serve.yaml says, and its operators, until end is called or the test ends.
+func serveFolder(t *testing.T, dir string, logger *slog.Logger) (address, socket string, end func()) {
 	t.Helper()
 	s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, report, err := node.Open(t.Context(), node.Config{Settings: s, CacheDir: guesttest.CacheDir(t), Version: "1", Logger: slog.New(slog.DiscardHandler)})
+	n, report, err := node.Open(t.Context(), node.Config{Settings: s, CacheDir: guesttest.CacheDir(t), Version: "1", Logger: logger})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func serveFolder(t *testing.T, dir string) (address, socket string) {
 	go func() { ended <- n.Serve(ctx, l, nil) }()
 	go func() { ended <- n.Operate(ctx, func() { close(ready) }) }()
 	<-ready
-	t.Cleanup(func() {
+	end = sync.OnceFunc(func() {
 		stop()
 		for range 2 {
 			if err := <-ended; err != nil {
@@ -116,5 +117,6 @@ func serveFolder(t *testing.T, dir string) (address, socket string) {
 			t.Error(err)
 		}
 	})
-	return l.Addr().String(), s.Admin.Socket
+	t.Cleanup(end)
+	return l.Addr().String(), s.Admin.Socket, end
 }

@@ -2,7 +2,6 @@ package node_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,9 +24,7 @@ import (
 	"github.com/wasmres/wasmres/internal/certificate/certtest"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/ledger"
-	"github.com/wasmres/wasmres/internal/node"
 	"github.com/wasmres/wasmres/internal/seal"
-	"github.com/wasmres/wasmres/internal/tenant"
 )
 
 // A sealed secret reaches the server that a provider asks, and nothing else: neither the provider's client, nor logs, the ledger
@@ -67,40 +63,9 @@ auth: {anonymous: [all]}
 	at := freeAddress(t)
 	write(t, filepath.Join(dir, "serve.yaml"), fmt.Sprintf("listen: [{address: \"127.0.0.1:0\"}]\nsecrets: {key: %q}\nadmin: {tls: {address: %q, cert: %q, key: %q}}\n",
 		key, at, filepath.Join(base, "cert.pem"), filepath.Join(base, "key.pem")))
-	s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var log lockedBuffer
-	n, report, err := node.Open(t.Context(), node.Config{Settings: s, CacheDir: guesttest.CacheDir(t), Version: "1", Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(report.Problems) > 0 {
-		t.Fatal(report.Problems)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended, ready := make(chan error, 2), make(chan struct{})
-	go func() { ended <- n.Serve(ctx, l, nil) }()
-	go func() { ended <- n.Operate(ctx, func() { close(ready) }) }()
-	<-ready
-	end := sync.OnceFunc(func() {
-		stop()
-		for range 2 {
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		}
-		if err := n.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(end)
-	local := admintest.Client(t, s.Admin.Socket)
+	address, socket, end := serveFolder(t, dir, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	local := admintest.Client(t, socket)
 	made, err := local.CreateAdminKey(t.Context(), admin.NewAdminKey{Name: "ada", Role: admin.TenantAdmin, Tenant: "acme"})
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +89,7 @@ auth: {anonymous: [all]}
 	read := func() string {
 		t.Helper()
 		books++ // an answer may be kept
-		answer, err := http.Get("http://" + l.Addr().String() + "/t/acme/mcp?uri=" + url.QueryEscape(fmt.Sprint("api://books/", books)))
+		answer, err := http.Get("http://" + address + "/t/acme/mcp?uri=" + url.QueryEscape(fmt.Sprint("api://books/", books)))
 		if err != nil {
 			t.Fatal(err)
 		}
