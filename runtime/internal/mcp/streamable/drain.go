@@ -2,7 +2,9 @@ package streamable
 
 import (
 	"context"
+	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/download"
@@ -15,6 +17,9 @@ type Drain struct {
 	begun atomic.Bool
 	ctx   context.Context // ends when the drain begins
 	begin context.CancelFunc
+
+	mu       sync.Mutex   // guards the field below
+	listener net.Listener // nil before Stop
 }
 
 // NewDrain makes a Drain that has not begun.
@@ -24,10 +29,26 @@ func NewDrain() *Drain {
 	return d
 }
 
-// Begin begins the drain, and ends the streams of sessions. It does not block, and is idempotent.
+// Stop has Begin close l, so that its server accepts no more connections. A drain that has begun closes l at once.
+func (d *Drain) Stop(l net.Listener) {
+	d.mu.Lock()
+	d.listener = l
+	d.mu.Unlock()
+	if d.HasBegun() {
+		_ = l.Close()
+	}
+}
+
+// Begin begins the drain: it closes the listener, and ends the streams of sessions. It does not block, and is idempotent.
 func (d *Drain) Begin() {
 	d.begun.Store(true)
 	d.begin()
+	d.mu.Lock()
+	l := d.listener
+	d.mu.Unlock()
+	if l != nil {
+		_ = l.Close() // its server returns
+	}
 }
 
 // HasBegun reports whether the drain has begun.

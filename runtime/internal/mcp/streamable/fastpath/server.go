@@ -78,11 +78,10 @@ type Server struct {
 	clock    response.Clock
 	stopping atomic.Bool
 
-	mu       sync.Mutex   // guards the fields below
-	listener net.Listener // nil before Serve
-	conns    map[*fastConn]struct{}
-	counts   map[string]int // of conns, by client
-	empty    chan struct{}  // closed when there is no connection; nil while nothing waits for that
+	mu     sync.Mutex // guards the fields below
+	conns  map[*fastConn]struct{}
+	counts map[string]int // of conns, by client
+	empty  chan struct{}  // closed when there is no connection; nil while nothing waits for that
 }
 
 // NewServer makes a Server. Shutdown closes the router.
@@ -104,9 +103,7 @@ func NewServer(router Router, cfg Config) (*Server, error) {
 
 // Serve accepts connections and closes l in the end. It returns nil after Leave or Shutdown was called, before that an error.
 func (s *Server) Serve(l net.Listener) error {
-	s.mu.Lock()
-	s.listener = l
-	s.mu.Unlock()
+	s.drain.Stop(l)
 	err := s.http.Serve(listener{l, s})
 	if errors.Is(err, http.ErrServerClosed) || s.drain.HasBegun() {
 		return nil
@@ -116,15 +113,7 @@ func (s *Server) Serve(l net.Listener) error {
 
 // Leave accepts no more connections, for another process accepts them. Requests on those that are open are answered by net/http,
 // the last of each with the header "Connection: close". Streams of sessions end. The caller calls Shutdown later.
-func (s *Server) Leave() {
-	s.drain.Begin()
-	s.mu.Lock()
-	l := s.listener
-	s.mu.Unlock()
-	if l != nil {
-		_ = l.Close() // Serve returns
-	}
-}
+func (s *Server) Leave() { s.drain.Begin() }
 
 // Wait waits until no connection is open but those of subscriptions, or ctx ends.
 func (s *Server) Wait(ctx context.Context) {

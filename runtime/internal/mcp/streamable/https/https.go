@@ -47,10 +47,9 @@ type Server struct {
 	drain   *streamable.Drain
 	most    int
 
-	mu       sync.Mutex   // guards the fields below
-	listener net.Listener // nil before Serve
-	conns    map[*conn]struct{}
-	empty    chan struct{} // closed when there is no connection; nil while nothing waits for that
+	mu    sync.Mutex // guards the fields below
+	conns map[*conn]struct{}
+	empty chan struct{} // closed when there is no connection; nil while nothing waits for that
 }
 
 // NewServer makes a Server. Shutdown closes the handler.
@@ -74,9 +73,7 @@ func NewServer(handler Handler, cfg Config) (*Server, error) {
 
 // Serve accepts connections and closes l in the end. It returns nil after Leave or Shutdown was called, before that an error.
 func (s *Server) Serve(l net.Listener) error {
-	s.mu.Lock()
-	s.listener = l
-	s.mu.Unlock()
+	s.drain.Stop(l)
 	err := s.http.ServeTLS(listener{l, s}, "", "")
 	if errors.Is(err, http.ErrServerClosed) || s.drain.HasBegun() {
 		return nil
@@ -86,15 +83,7 @@ func (s *Server) Serve(l net.Listener) error {
 
 // Leave accepts no more connections, for another process accepts them. Each answer is the last one on its connection, and streams
 // of sessions end. The caller calls Shutdown later.
-func (s *Server) Leave() {
-	s.drain.Begin()
-	s.mu.Lock()
-	l := s.listener
-	s.mu.Unlock()
-	if l != nil {
-		_ = l.Close() // Serve returns
-	}
-}
+func (s *Server) Leave() { s.drain.Begin() }
 
 // Wait waits until no connection is open but those of subscriptions over HTTP/1.1, or ctx ends.
 func (s *Server) Wait(ctx context.Context) {
