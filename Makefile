@@ -5,7 +5,7 @@
 # All of them keep what they install inside this folder and the Go and npm caches.
 
 GO         ?= go
-EXAMPLES    = hello project everything fixtures memory web github openapi users postgres mysql file git screenshots settings sys
+EXAMPLES    = hello project everything fixtures memory web github openapi users postgres mysql file git screenshots settings sys skills
 PROJECTS    = config logs screen
 MODULES     = . guest-sdk/go examples/wasm testdata/wasm/kit-go internal/peers registry/internal/interop
 CGO         = ./runtime/internal/confine # has files for builds with cgo
@@ -73,8 +73,8 @@ tidy:
 	@for m in $(MODULES); do echo "tidy $$m"; (cd $$m && $(GO) mod tidy -diff) || exit 1; done
 
 generate:
-	$(GO) generate ./abi ./guest-sdk
-	@git diff --exit-code --stat -- guest-sdk || { echo "generated files were stale: commit them"; exit 1; }
+	$(GO) generate ./abi ./guest-sdk ./cmd/wasmres
+	@git diff --exit-code --stat -- guest-sdk docs/reference || { echo "generated files were stale: commit them"; exit 1; }
 
 # STARTS matches what starts a goroutine. Where neither a package nor its tests have any of it, the race detector could find
 # nothing that it does not find in the packages that call it: those packages run without it.
@@ -92,7 +92,7 @@ COMPUTING  = $(addprefix $(WAZERO)/,engine/wazevo/backend/... engine/wazevo/fron
 
 # TEST leaves out the part of go vet that go test repeats, and what only debuggers read. It runs two packages for each
 # processor: many wait for clocks and for other processes.
-TEST       = $(GO) test -vet=off -ldflags='-s -w' -shuffle=on -timeout=20m -p $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
+TEST       = $(GO) test -vet=off -ldflags='-s -w' -shuffle=on -timeout=40m -p $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 RACE       = CGO_ENABLED=1 $(TEST) -race -skip='^Fuzz' $(COMPUTING:%=-gcflags=%=-race=false)
 
 # TESTED lists the folders of a module's packages that have tests, without those that make attack runs. PLAIN and RACED are
@@ -127,7 +127,7 @@ soak: ## each fuzz target for a night: a hundred times the inputs of make check,
 
 e2e: tools ## real clients: conformance suite, inspector, TypeScript client; all examples with real servers
 	$(MAKE) --no-print-directory examples EXAMPLES=hello PROJECTS=config # as make run does; the tests build what they need
-	WASMRES_E2E=1 $(GO) test -count=1 -timeout=20m ./internal/e2e
+	WASMRES_E2E=1 $(GO) test -count=1 -timeout=40m ./internal/e2e
 
 tools: internal/e2e/node_modules/.ready
 
@@ -155,7 +155,7 @@ bench: ## wasmres beside other servers, then every benchmark
 	$(GO) test -run='^$$' -bench=. -benchmem ./...
 
 wasm: ## make the small test modules again; needs Debian's wabt, clang and lld
-	for f in testdata/wasm/*.wat testdata/hostile/*.wat runtime/internal/engine/wazero/*.wat runtime/*.wat runtime/preinit/testdata/*.wat; do wat2wasm $$f -o $${f%.wat}.wasm || exit 1; done
+	for f in testdata/wasm/*.wat runtime/internal/hostile/modules/*.wat runtime/internal/engine/wazero/*.wat runtime/*.wat runtime/preinit/testdata/*.wat; do wat2wasm $$f -o $${f%.wat}.wasm || exit 1; done
 	clang --target=wasm32 -Os -mbulk-memory -Iguest-sdk/c -c -o greeting.o runtime/testdata/greeting.c
 	clang --target=wasm32 -nostdlib -Wl,--no-entry,--stack-first,--strip-all -o runtime/testdata/greeting.wasm greeting.o && rm greeting.o
 	wat2wasm --debug-names testdata/wasm/faults.wat -o testdata/wasm/faults.debug.wasm

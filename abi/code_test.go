@@ -73,7 +73,7 @@ func TestNames(t *testing.T) {
 	}
 	for got, want := range map[string]string{
 		abi.CodeBusy.String(): "busy", abi.Code(99).String(): "code_99", abi.OpRead.String(): "read",
-		abi.OpEvent.String(): "event", abi.Op(9).String(): "unknown", abi.Op(1<<32 - 1).String(): "unknown",
+		abi.OpEvent.String(): "event", abi.OpListDir.String(): "listdir", abi.Op(10).String(): "unknown", abi.Op(1<<32 - 1).String(): "unknown",
 		abi.I64.String(): "i64", abi.ValueType(0).String(): "unknown",
 	} {
 		if got != want {

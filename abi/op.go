@@ -15,9 +15,10 @@ const (
 	OpConfigure   Op = 6 // take the configuration, once per instance
 	OpPoll        Op = 7 // has this URI changed? emit a Content with its etag
 	OpEvent       Op = 8 // reserved
+	OpListDir     Op = 9 // emit one page of the direct children of a directory resource
 )
 
-var opNames = [...]string{"describe", "list", "read", "complete", "subscribe", "unsubscribe", "configure", "poll", "event"}
+var opNames = [...]string{"describe", "list", "read", "complete", "subscribe", "unsubscribe", "configure", "poll", "event", "listdir"}
 
 func (op Op) String() string {
 	if op < Op(len(opNames)) {

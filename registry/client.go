@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
+	"net/netip"
+	"strings"
 
 	"github.com/wasmres/wasmres/registry/internal/oci"
 	"github.com/wasmres/wasmres/registry/internal/remote"
@@ -21,6 +23,9 @@ type ClientOptions struct {
 	DockerConfig string
 	// Anonymous uses no credentials.
 	Anonymous bool
+	// CredentialsOf are the registries and mirrors, as registry.internal:5000, whose credentials are used; nil is all of them. Give it
+	// where references come from people that may not have what the credentials open.
+	CredentialsOf []string
 	// PlainHTTP are the hosts of registries that are reached by HTTP. Those on loopback may speak it anyway.
 	PlainHTTP []string
 	// Authorities issue certificates that registries may have. Nil means those of the system.
@@ -28,6 +33,69 @@ type ClientOptions struct {
 	// Mirrors have copies of the content of a registry: its host → mirrors, each a host or host/prefix. They are asked by digest
 	// only and need not be trusted.
 	Mirrors map[string][]string
+	// Reach bounds the addresses of registries, but for mirrors; nil permits all.
+	Reach *Reach
+}
+
+// A Reach is where the registries may be whose names come from people that do not own the network: at public addresses, and where
+// it says. Addresses are checked when a connection is opened, after the name was looked up. A proxy looks names up itself: where
+// the environment names one, it has to refuse what is not public.
+type Reach struct {
+	// Allow are registries, as registry.internal:5000, and addresses and networks, as 10.0.0.0/8.
+	Allow []string
+}
+
+// CheckReach returns an error unless a text may stand in the field Allow of a [Reach].
+func CheckReach(text string) error {
+	_, _, err := parseReach(text)
+	return err
+}
+
+// CheckHost returns an error unless a text may stand in the field CredentialsOf of [ClientOptions].
+func CheckHost(text string) error {
+	if strings.Contains(text, "*") || !hostPattern.MatchString(text) {
+		return fmt.Errorf("%.100q is no registry: write a host as references have it, as registry.internal:5000", text)
+	}
+	return nil
+}
+
+// parseReach returns the host of a registry, or else a network.
+func parseReach(text string) (host string, network netip.Prefix, err error) {
+	if network, err = netip.ParsePrefix(text); err == nil {
+		if network != network.Masked() {
+			return "", network, fmt.Errorf("the network %s has bits beyond its prefix: write %s", text, network.Masked())
+		}
+		return "", network, nil
+	}
+	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
+		addr = addr.Unmap()
+		return "", netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	if CheckHost(text) != nil {
+		return "", network, fmt.Errorf("%.100q is no registry and no network: write a host as references have it, as registry.internal:5000, or a network, as 10.0.0.0/8", text)
+	}
+	return canonicalHost(text), network, nil
+}
+
+// remote returns what package remote takes for r.
+func (r *Reach) remote() (*remote.Reach, error) {
+	if r == nil {
+		return nil, nil
+	}
+	hosts, to := map[string]bool{}, &remote.Reach{}
+	for _, text := range r.Allow {
+		host, network, err := parseReach(text)
+		if err != nil {
+			return nil, err
+		}
+		if host != "" {
+			hosts[host] = true
+		} else {
+			to.Networks = append(to.Networks, network)
+		}
+	}
+	to.Hosts = func(host string) bool { return hosts[canonicalHost(host)] }
+	return to, nil
 }
 
 // A Client reaches registries, and image layouts as if they were some. Each wait has an end: a registry that says nothing for
@@ -47,11 +115,22 @@ func NewClient(o ClientOptions) (*Client, error) {
 		}
 		options.Credentials = found
 	}
+	if o.CredentialsOf != nil {
+		known := map[string]bool{}
+		for _, host := range o.CredentialsOf {
+			known[canonicalHost(host)] = true
+		}
+		options.CredentialsOf = func(host string) bool { return known[canonicalHost(host)] }
+	}
 	plain := map[string]bool{}
 	for _, host := range o.PlainHTTP {
 		plain[canonicalHost(host)] = true
 	}
 	options.PlainHTTP = func(host string) bool { return plain[canonicalHost(host)] }
+	var err error
+	if options.Reach, err = o.Reach.remote(); err != nil {
+		return nil, err
+	}
 	client, err := remote.New(options)
 	if err != nil {
 		return nil, err

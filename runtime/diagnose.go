@@ -39,12 +39,18 @@ type Diagnosis struct {
 	Err        string      `json:"error,omitempty"`
 }
 
+// Examine names the engine, and the layers of isolation that this machine supports. It runs nothing.
+func Examine() (engine string, layers []Layer) {
+	return "wazero " + wazero.Version, layersOf(confine.Probe())
+}
+
 // Diagnose examines the machine, and runs a test provider on a Host with cfg. Everything works if Err is empty.
 func Diagnose(ctx context.Context, cfg HostConfig) *Diagnosis {
 	best, reasons := snapshot.Probe()
+	engine, layers := Examine()
 	d := &Diagnosis{
-		System: goruntime.GOOS + "/" + goruntime.GOARCH, Engine: "wazero " + wazero.Version, Isolation: cfg.Isolation.String(),
-		Layers: layersOf(confine.Probe()), Namespaces: namespacesOf(process.Namespaces()), Reset: best.String(), Slower: []string{}, Cache: cfg.CacheDir,
+		System: goruntime.GOOS + "/" + goruntime.GOARCH, Engine: engine, Isolation: cfg.Isolation.String(),
+		Layers: layers, Namespaces: namespacesOf(process.Namespaces()), Reset: best.String(), Slower: []string{}, Cache: cfg.CacheDir,
 	}
 	for _, reason := range reasons {
 		d.Slower = append(d.Slower, reason.Error())

@@ -70,8 +70,8 @@ type HostConfig struct {
 	// deadline of their call; then the call fails with abi.CodeUnavailable and the time to retry after. Zero means two for each
 	// processor.
 	MaxStarts int
-	// MaxCompiles is how many modules are compiled at once; more wait. Zero means 1. Each may take 2 GiB, and a minute of
-	// processor time if it means harm.
+	// MaxCompiles is how many modules are compiled at once; more wait, and their owners take turns: see [WithOwner]. Zero means 1.
+	// Each may take 2 GiB, and a minute of processor time if it means harm.
 	MaxCompiles int
 	// Standby is how many worker processes are ready for the next starts, while a provider is open. They are shared by all
 	// providers, and replaced in the background. A start without one takes some milliseconds longer. Zero means 1.
@@ -153,6 +153,14 @@ func (h *Host) openEngine(cfg wazero.Config) error {
 	h.closers = append(h.closers, engine.Close)
 	h.runner = pool.InProcess{Engine: engine}
 	return nil
+}
+
+// WithOwner returns a context for [Host.Open], [Host.Load] and [Prepared.Compile] whose modules belong to an owner, as a tenant; its
+// name is not empty. While modules wait to be compiled, owners take turns, and no owner has all of HostConfig.MaxCompiles, if that is
+// more than 1. So one with many modules, or with one that takes long, does not keep others waiting. A module without an owner may have
+// all. A context without one is that of a Host with one owner.
+func WithOwner(ctx context.Context, owner string) context.Context {
+	return compiler.WithOwner(ctx, owner)
 }
 
 // busy reports whether workers were called recently.

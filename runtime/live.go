@@ -10,7 +10,12 @@ import (
 // Options.Live. While it is full, a provider that needs a process has the one stopped that was not called for longest; if
 // all are in use, its call waits until its deadline. Then it fails with abi.CodeUnavailable, says what is full, and when to
 // retry. A process with guest state that outlives a call counts as in use for Limits.Idle. Calls that wait have their turn
-// in order. A Live is safe for concurrent use, on several Hosts as well. It needs no closing.
+// in order.
+//
+// Where several Lives, as those of tenants, are bounded together, each has an equal share. A provider of one that would exceed it
+// has processes of its own Live stopped, or any that was not called for 30 seconds, and others start before it.
+//
+// A Live is safe for concurrent use, on several Hosts as well. It needs no closing.
 type Live struct{ group *live.Group }
 
 // LiveConfig bounds a Live. Zero fields bound nothing.
@@ -49,6 +54,7 @@ type LiveStats struct {
 	Live, Starting, Waiting int           // processes that run, and that start; starts that wait, now
 	Starts, Ends, Evictions uint64        // processes that became ready; those of them that ended; those that were stopped for another
 	StartTime               time.Duration // of all starts together
+	LastStart               time.Time     // when a process became ready last; zero for never
 	Memory                  int64         // bytes of their own that the processes use, by figures that may be a second old
 	LiveTime                time.Duration // of all processes that became ready, until now
 	// MemoryTime is the memory of their own that processes have used, times for how long, in byte-seconds. It is looked at whenever
@@ -74,7 +80,7 @@ func (l *Live) Stats() LiveStats {
 	s := l.group.Stats()
 	return LiveStats{
 		Live: s.Live, Starting: s.Starting, Waiting: s.Waiting, Starts: s.Starts, Ends: s.Ends, Evictions: s.Evictions,
-		StartTime: s.StartTime, Memory: s.Memory, LiveTime: s.LiveTime, MemoryTime: s.MemoryTime,
+		StartTime: s.StartTime, LastStart: s.LastStart, Memory: s.Memory, LiveTime: s.LiveTime, MemoryTime: s.MemoryTime,
 	}
 }
 

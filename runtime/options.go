@@ -37,6 +37,9 @@ type Options struct {
 	// Live bounds the worker processes of this provider and of all others that have the same one, as those of a tenant. A
 	// start must be within HostConfig.Live as well. Nil bounds none.
 	Live *Live
+	// Share has the calls of this provider, and of all others that have the same one, wait for processors: see [Processors]. Nil
+	// waits for none.
+	Share *Share
 	// Lifecycle is the longest life of guest state that is granted. Zero grants none: each call gets a fresh instance.
 	Lifecycle abi.Lifecycle
 	// Cache answers reads from earlier answers where the provider allows it, by a TTL and the public scope: up to 1 MiB

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/wasmres/wasmres/runtime/internal/fair"
 	"github.com/wasmres/wasmres/runtime/internal/instance"
 	"github.com/wasmres/wasmres/runtime/internal/module"
 )
@@ -16,10 +17,11 @@ type Prepared struct {
 
 	host   *Host
 	binary []byte // metered
+	share  *fair.Share
 }
 
 // Prepare checks the module in a file of at most 64 MiB, as Open does before it compiles anything, and runs nothing. Of opts
-// the limits count. Errors have the codes of Open's.
+// the limits count, and the Share, which pays for that and for Compile. Errors have the codes of Open's.
 func (h *Host) Prepare(file string, opts *Options) (*Prepared, error) {
 	o := opts.withDefaults()
 	binary, err := readModule(file)
@@ -32,6 +34,7 @@ func (h *Host) Prepare(file string, opts *Options) (*Prepared, error) {
 	}
 	m, err := module.Instrument(&module.Config{
 		Limits: o.ModuleLimits, Pages: limits.Pages(), Table: limits.Table, Imports: instance.Imports(), Cache: h.modules,
+		Share: o.Share.shareOf(),
 	}, binary)
 	if err != nil {
 		return nil, err
@@ -39,7 +42,7 @@ func (h *Host) Prepare(file string, opts *Options) (*Prepared, error) {
 	if m.Binary() == nil {
 		return nil, errors.New("the cached module has no code")
 	}
-	return &Prepared{Digest: m.Digest, Code: digestOf(m.Binary()), host: h, binary: m.Binary()}, nil
+	return &Prepared{Digest: m.Digest, Code: digestOf(m.Binary()), host: h, binary: m.Binary(), share: o.Share.shareOf()}, nil
 }
 
 // Compile has the native code of the module in the Host's cache. Where modules are compiled in this process, it does nothing:
@@ -48,5 +51,5 @@ func (p *Prepared) Compile(ctx context.Context) error {
 	if p.host.compile == nil {
 		return nil
 	}
-	return p.host.compile(ctx, p.binary)
+	return p.host.compile(p.share.Context(ctx), p.binary)
 }

@@ -132,6 +132,14 @@ func (g generation) Mark(ctx context.Context, uri abi.URI) any {
 	return nil
 }
 
+// HasDirectories implements [resource.Directories].
+func (g generation) HasDirectories() bool { return resource.HasDirectories(g.Source) }
+
+// ReadDirectory implements [resource.Directories].
+func (g generation) ReadDirectory(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
+	return resource.ReadDirectory(ctx, g.Source, req)
+}
+
 // Owner implements [resource.Owned].
 func (g generation) Owner(uri abi.URI) (provider string, ok bool) {
 	return resource.OwnerOf(g.Source, uri)

@@ -56,6 +56,9 @@ type ServerOptions struct {
 	// Auth tells who sends a request over HTTP. It hides from a client what the client's identity does not permit, and gives
 	// providers the principal. Nil serves every client. ServeStdio has no authentication, and refuses a server with Auth.
 	Auth auth.Authenticator
+	// Metadata answers requests for the metadata of the server as a resource of OAuth (RFC 9728), with Serve: at
+	// /.well-known/oauth-protected-resource/mcp. Clients read it without a credential. Nil is nothing there.
+	Metadata http.Handler
 	// TLS makes Serve speak HTTPS: HTTP/2, and HTTP/1.1 without the fast path. Nil is HTTP.
 	TLS *tls.Config
 	// RatePerSecond is how many requests a second each client may send over HTTP, known by its principal, or else by its
@@ -160,7 +163,7 @@ func (s *Server) connect(source resource.Source) (err error) {
 	}
 	s.handler, err = streamable.New(streamable.Config{
 		Core: s.core, Legacy: s.sessions, AllowedHosts: o.AllowedHosts, AllowedOrigins: o.AllowedOrigins,
-		Auth: o.Auth, Lacks: lacks, Admission: gate, AccessLog: o.AccessLog, Logger: o.Logger,
+		Auth: o.Auth, Metadata: o.Metadata, Lacks: lacks, Admission: gate, AccessLog: o.AccessLog, Logger: o.Logger,
 	})
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -42,7 +43,22 @@ func TestDeployReferences(t *testing.T) {
 	if err := gone.Close(); err != nil {
 		t.Fatal(err)
 	}
-	runDeploy(t, map[string]string{"REGISTRY": host, "SILENT": silent.Addr().String(), "GONE": gone.Addr().String()}, "references")
+	alias := strings.Replace(host, "127.0.0.1", "localhost", 1)
+	runDeploy(t, map[string]string{"REGISTRY": host, "ALIAS": alias, "SILENT": silent.Addr().String(), "GONE": gone.Addr().String()}, "references")
+}
+
+// A registry asks for a password, which the user of the server has. What that opens is for the files of the operator.
+func TestDeployReferencesWithCredentials(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a registry")
+	}
+	htpasswd := filepath.Join(t.TempDir(), "htpasswd")
+	const line = "ada:$2b$05$abcdefghijklmnopqrstuuHNbAKRhpaujgo33bRWs.NLUTJO3lOy2\n" // the bcrypt hash, of cost 5, of "correct horse"
+	if err := os.WriteFile(htpasswd, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	host, _ := registryserver.Start(t, registryserver.Options{Htpasswd: htpasswd})
+	runDeploy(t, map[string]string{"REGISTRY": host}, "credentials")
 }
 
 func runDeploy(t *testing.T, env map[string]string, scripts ...string) {

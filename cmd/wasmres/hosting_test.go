@@ -102,7 +102,7 @@ func TestTenantsOfAServer(t *testing.T) {
 	out := o.run("tenant list", 0, `\ATENANT +PLAN +OWNER +LIVE +KEYS +STATE +PROBLEM\nacme +small +files +1/2 +0 +served\nbeta +default +files +0/0 +0 +disabled\ngamma +0/0 +0 +not served +gamma.yaml:3:1: `, `\A\z`)
 	terminaltest.CheckEscaped(t, out)
 	o.run("tenant list --stale", 0, `\ATENANT[^\n]*\ngamma [^\n]*\n\z`, `\A\z`)
-	o.run("tenant show acme", 0, `^tenant +acme$.*^state +served$.*^hosts +acme.example$.*^roles +editor reader$.*^PROVIDER +STATE +MODULE +REASON$.*^notes +cold +/srv/notes.wasm$.*^wiki +live`, `\A\z`)
+	o.run("tenant show acme", 0, `^tenant +acme$.*^state +served$.*^hosts +acme.example$.*^roles +editor reader$.*^PROVIDER +STATE +VERSION +PROCESSES +MEMORY +LAST START +LAST FAULT +MODULE +REASON$.*^notes +cold +- +0 +0 B +- +- +/srv/notes.wasm$.*^wiki +live`, `\A\z`)
 	o.run("tenant show acme --output-format json", 0, `"state": "live"`, `\A\z`)
 	o.run("tenant show betta", 1, `\A\z`, `no tenant "betta": did you mean beta\?`)
 	o.run("tenant list acme", 2, `\A\z`, `one argument too many: "acme"`)
@@ -142,7 +142,7 @@ func TestPlans(t *testing.T) {
 	write("requests: {rate: 500/s}\npermissions: {kv: {max_keys: 10}}\n")
 	o.run("plan set gold "+file, 0, `\A\z`, `\APlan gold: set, for 0 tenants\.\n\z`)
 	o.run("tenant new zoo --plan gold", 0, `\A\z`, `with the plan gold`)
-	o.run("plan list", 0, `^PLAN +OWNER +TENANTS$.*^gold +api +1$`, `\A\z`)
+	o.run("plan list", 0, `^PLAN +OWNER +TENANTS +WEIGHT$.*^gold +api +1 +1$`, `\A\z`)
 	write(o.run("plan show gold", 0, `rate: "500/s".*permissions:.*max_keys: 10`, `\A\z`))
 	o.run("plan set gold "+file, 0, `\A\z`, `for 1 tenant\.`)
 	o.run("plan show gold --output-format json", 0, `"owner": "api"`, `\A\z`)
@@ -231,7 +231,7 @@ func TestReloadAndTop(t *testing.T) {
 
 	h.SetLoads(admin.Load{Tenant: "acme", PerSecond: 412.25, P99Micros: 2100, Live: 2, Providers: 4, Bytes: 11 << 20, Limited: 3}, admin.Load{Tenant: "idle"})
 	o.run("top", 0, `\Awasmres v1.2.3, up 1h(30m0|29m59)s, generation 7: 1 tenant \(1 stale\), 0 live of 2190\n\n`+
-		`TENANT +REQ/S +P99 +LIVE +MEM +LIMITED +FAULTS\nacme +412\.2 +2\.1ms +2/4 +11\.0 MiB +3 +0\nidle +0\.0 +- +0/0 +0 B +0 +0\n\z`, `\A\z`)
+		`TENANT +REQ/S +P99 +QUEUE +LIVE +MEM +LIMITED +FAULTS\nacme +412\.2 +2\.1ms +0 +2/4 +11\.0 MiB +3 +0\nidle +0\.0 +- +0 +0/0 +0 B +0 +0\n\z`, `\A\z`)
 	o.run("top --once --output-format json", 0, `"requestsPerSecond": 412.25`, `\A\z`)
 }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +32,8 @@ import (
 	"github.com/wasmres/wasmres/internal/tenant/store"
 )
 
-// Variables of the environment of a server that a test starts: at which fault point it kills itself, from 1, and the file to
-// which it writes the names of those that it reaches.
+// Variables of the environment of a server that a test starts: at which fault point it kills itself, as a number from 1 or by its name,
+// and the file to which it writes the names of those that it reaches.
 const (
 	dieKey    = "WASMRES_TEST_DIE"
 	pointsKey = "WASMRES_TEST_POINTS"
@@ -40,15 +41,16 @@ const (
 
 // runUntilKilled is the program, in a process of this test's binary that may kill itself at a fault point.
 func runUntilKilled() {
-	at, _ := strconv.ParseInt(os.Getenv(dieKey), 10, 64)
+	name := os.Getenv(dieKey)
+	at, _ := strconv.ParseInt(name, 10, 64)
 	points, _ := os.OpenFile(os.Getenv(pointsKey), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if at > 0 || points != nil {
+	if name != "" || points != nil {
 		var n atomic.Int64
-		faultpoint.Set(func(name string) {
+		faultpoint.Set(func(reached string) {
 			if points != nil {
-				_, _ = points.WriteString(name + "\n")
+				_, _ = points.WriteString(reached + "\n")
 			}
-			if n.Add(1) == at {
+			if n.Add(1) == at || reached == name {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 				select {}
 			}
@@ -74,6 +76,10 @@ type victim struct {
 	api  *admin.Client
 	done chan error
 	slow time.Duration // the longest start
+
+	enter  []string // before the command, where the server has another view of the files; nil for none
+	inside string   // dir as the server sees it; empty for dir
+	logDir string   // has the log; empty for dir
 }
 
 const victimFile = `providers: {notes: {}, old: {}}
@@ -117,8 +123,19 @@ func newVictim(t *testing.T) *victim {
 // start starts the server, and reports whether it answers; false if it was killed before.
 func (v *victim) start(env ...string) bool {
 	v.t.Helper()
+	err := v.startOrEnd(env...)
+	if err != nil && !isKilled(err) {
+		v.t.Fatalf("the server has ended: %v: %s", err, v.log())
+	}
+	return err == nil
+}
+
+// startOrEnd starts the server, and returns its end if that comes before it answers.
+func (v *victim) startOrEnd(env ...string) error {
+	v.t.Helper()
 	began := time.Now()
-	v.cmd = exec.Command("wasmres", "serve", "--config", filepath.Join(v.dir, "serve.yaml"), "--log-level", "warn")
+	command := append(slices.Clone(v.enter), "wasmres", "serve", "--config", filepath.Join(cmp.Or(v.inside, v.dir), "serve.yaml"), "--log-level", "warn")
+	v.cmd = exec.Command(command[0], command[1:]...)
 	v.cmd.Env = append(os.Environ(), env...)
 	log, err := os.Create(v.logFile())
 	if err != nil {
@@ -134,15 +151,12 @@ func (v *victim) start(env ...string) bool {
 	for {
 		if _, err := v.api.Node(v.t.Context()); err == nil {
 			v.slow = max(v.slow, time.Since(began))
-			return true
+			return nil
 		}
 		select {
 		case err := <-v.done:
 			v.done <- err
-			if !isKilled(err) {
-				v.t.Fatalf("the server has ended: %v: %s", err, v.log())
-			}
-			return false
+			return cmp.Or(err, errors.New("exit status 0"))
 		case <-time.After(2 * time.Millisecond):
 		}
 		if time.Since(began) > time.Minute {
@@ -151,7 +165,7 @@ func (v *victim) start(env ...string) bool {
 	}
 }
 
-func (v *victim) logFile() string { return filepath.Join(v.dir, "log") }
+func (v *victim) logFile() string { return filepath.Join(cmp.Or(v.logDir, v.dir), "log") }
 
 // log is what the server has said since its last start.
 func (v *victim) log() string {
@@ -218,12 +232,14 @@ func (v *victim) look() (s seen, err error) {
 	return s, err
 }
 
-// pushed pushes a module, and waits until the server has done with it what it can do alone.
+// pushed pushes a module, and waits until the server has done with it what it can do alone, for five minutes at most.
 func (v *victim) pushed(n admin.NewVersion, module []byte) (admin.Version, error) {
-	made, err := v.api.PushVersion(v.t.Context(), "acme", "notes", n, bytes.NewReader(module))
+	ctx, cancel := context.WithTimeout(v.t.Context(), 5*time.Minute)
+	defer cancel()
+	made, err := v.api.PushVersion(ctx, "acme", "notes", n, bytes.NewReader(module))
 	for err == nil && slices.Contains([]tenant.VersionState{tenant.StatePushed, tenant.StateAdmitted, tenant.StateCompiled, tenant.StateTried}, made.State) {
 		time.Sleep(2 * time.Millisecond)
-		made, err = v.api.Version(v.t.Context(), "acme", "notes", made.Number)
+		made, err = v.api.Version(ctx, "acme", "notes", made.Number)
 	}
 	return made, err
 }

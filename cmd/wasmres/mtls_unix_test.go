@@ -38,7 +38,7 @@ func TestServeToClientsWithCertificates(t *testing.T) {
 	certtest.WriteCert(t, ca.Cert, filepath.Join(dir, "ca.pem"))
 	cmd := exec.Command("wasmres", "serve", "--config", filepath.Join(dir, "serve.yaml"), "--log-format", "json", "--cache-dir", guesttest.CacheDir(t))
 	_, _, d := startRun(t, cmd)
-	endpoint := d.await(t, `Serving 1 tenant at (https://127\.0\.0\.1:\d+)/t/`)[1]
+	endpoint := d.await(t, `"url":"(https://127\.0\.0\.1:\d+)/t/`)[1]
 	d.await(t, `"msg":"operators can connect"`)
 	read := func(version2 bool, own ...tls.Certificate) int {
 		t.Helper()

@@ -28,7 +28,7 @@ const (
 )
 
 // goesOn matches commands that do not end.
-var goesOn = regexp.MustCompile(`^(wasmres run --http|wasmres dev|sh listen)\b`)
+var goesOn = regexp.MustCompile(`^(wasmres run --http|wasmres serve|wasmres dev|api/api|sh listen)\b`)
 
 // A reader does what a page says.
 type reader struct {

@@ -33,8 +33,12 @@ func TestPages(t *testing.T) {
 	if err != nil || len(pages) != len(project.Languages()) {
 		t.Fatalf("there are %d pages about %d languages: %v", len(pages), len(project.Languages()), err)
 	}
+	tutorials, err := filepath.Glob("../../docs/tutorials/*.md")
+	if err != nil || len(tutorials) == 0 {
+		t.Fatalf("there are no tutorials: %v", err)
+	}
 	bin := buildProgram(t)
-	for _, file := range append(pages, "../../docs/patterns.md", "../../docs/porting.md", "../../README.md") {
+	for _, file := range append(append(pages, tutorials...), "../../docs/patterns.md", "../../docs/porting.md", "../../README.md") {
 		name := strings.TrimSuffix(filepath.Base(file), ".md")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -72,7 +73,7 @@ func TestServeForOperators(t *testing.T) {
 	}
 	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+filepath.Join(dir, "notify"))
 	_, _, d := startRun(t, cmd)
-	endpoint := d.await(t, `Serving 1 tenant at (http://127\.0\.0\.1:\d+)/t/`)[1]
+	endpoint := d.await(t, `"msg":"serving","tenants":1,"url":"(http://127\.0\.0\.1:\d+)/t/TENANT/mcp"`)[1]
 	probes := "http://" + d.await(t, `"msg":"operators can connect".*"probes":"([^"]*)"`)[1]
 
 	told("READY=1\nSTATUS=serving 1 tenant, 0 with problems")
@@ -88,7 +89,7 @@ func TestServeForOperators(t *testing.T) {
 		}
 	}
 	o.run("tenant show acme", 0, "^state +served$.*^roles +reader$.*^keys +1$.*^hello +live ", `\A\z`)
-	o.run("top", 0, `1 tenant, 1 live.*^acme +[0-9.]+ +[0-9.]+ms +1/1 +[0-9.]+ MiB +0 +0$`, `\A\z`)
+	o.run("top", 0, `1 tenant, 1 live.*^acme +[0-9.]+ +[0-9.]+ms +0 +1/1 +[0-9.]+ MiB +0 +0$`, `\A\z`)
 
 	for path, want := range map[string]string{
 		"/healthz": "ok\n", "/readyz": "ready\n",
@@ -105,7 +106,8 @@ func TestServeForOperators(t *testing.T) {
 
 	write("tenants/beta.yaml", tenantFile)
 	write("tenants/gamma.yaml", "provider: {}\n")
-	o.run("reload", 1, "^set +beta$.*^stale +gamma: .*unknown key", "the files of 1 tenant are wrong")
+	o.run("reload", 1, `^generation \d+, 2 tenants, in [1-9]\d* ms$.*^set +beta$.*^stale +gamma: .*unknown key`, "the files of 1 tenant are wrong")
+	told("STATUS=serving 2 tenants, 1 with problems")
 	o.run("tenant list --stale", 0, `\ATENANT[^\n]*\ngamma [^\n]*unknown key[^\n]*\n\z`, `\A\z`)
 	o.run("key new betta --role reader", 1, `\A\z`, `no tenant "betta": did you mean beta\?`)
 
@@ -120,6 +122,12 @@ func TestServeForOperators(t *testing.T) {
 	}
 	write("serve.yaml", "lisen: []\n")
 	o.run("reload", 1, `\A\z`, `serve.yaml:1:1: unknown key "lisen"`)
+	told("STATUS=serving 3 tenants, 1 with problems; settings not read, the last ones stay in force: see the log")
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	told(`RELOADING=1\nMONOTONIC_USEC=\d+`)
+	told("READY=1\nSTATUS=serving 3 tenants, 1 with problems; settings not read, the last ones stay in force: see the log")
 	if status, _ := fetch(t, url, key); status != 200 {
 		t.Errorf("after a wrong configuration: %d", status)
 	}
@@ -132,6 +140,9 @@ func TestServeForOperators(t *testing.T) {
 	write("tenants/beta.yaml", "plan: tiny\n"+tenantFile)
 	write("tenants/gamma.yaml", tenantFile)
 	o.run("reload", 0, `^set +beta$.*^set +gamma$`, `\A\z`)
+	told("STATUS=serving 4 tenants, 0 with problems")
+	o.run("tenant new omega", 0, `\A\z`, "made")
+	told("STATUS=serving 5 tenants, 0 with problems")
 	key = strings.TrimSpace(o.run("key new beta --role reader", 0, `\Awr_`, ""))
 	url = endpoint + "/t/beta/mcp?uri=hello://about"
 	for _, want := range []int{200, 200, 429} {
@@ -142,7 +153,7 @@ func TestServeForOperators(t *testing.T) {
 	if _, text := fetch(t, probes+"/metrics", ""); !strings.Contains(text, `wasmres_limited_total{limit="requests",tenant="beta"} 1`) {
 		t.Errorf("the metrics do not say what was limited: %s", text)
 	}
-	o.run("top", 0, `^beta +[0-9.]+ +[0-9.]+ms +1/1 +[0-9.]+ MiB +1 +0$`, `\A\z`)
+	o.run("top", 0, `^beta +[0-9.]+ +[0-9.]+ms +0 +1/1 +[0-9.]+ MiB +1 +0$`, `\A\z`)
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -150,5 +161,44 @@ func TestServeForOperators(t *testing.T) {
 		t.Error(err)
 	}
 	told("STOPPING=1")
+	for _, line := range d.said {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("the log has a line that is no JSON: %s", line)
+		}
+	}
 	o.run("top", 5, `\A\z`, "no server answers")
+}
+
+// In the journal of systemd, an error has its priority.
+func TestJournalPriorities(t *testing.T) {
+	journal, err := os.Create(filepath.Join(t.TempDir(), "journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer journal.Close()
+	var is syscall.Stat_t
+	if err := syscall.Fstat(int(journal.Fd()), &is); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name   string
+		stream uint64
+		want   string
+	}{{"the journal", is.Ino, "<3>wasmres: "}, {"a file", is.Ino + 1, "wasmres: "}} {
+		if _, err := journal.Seek(0, io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
+		if err := journal.Truncate(0); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("wasmres", "serve", "--config", filepath.Join(t.TempDir(), "none.yaml"))
+		cmd.Env, cmd.Stderr = append(os.Environ(), fmt.Sprintf("JOURNAL_STREAM=%d:%d", is.Dev, tt.stream)), journal
+		if cmd.Run() == nil {
+			t.Error("it has started")
+		}
+		text, err := os.ReadFile(journal.Name())
+		if err != nil || !strings.HasPrefix(string(text), tt.want) {
+			t.Errorf("%s: got %q, %v, want %s…", tt.name, text, err, tt.want)
+		}
+	}
 }

@@ -47,9 +47,18 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
+// take gives the spans since the last call. A request that its sender has given up may still be in ServeHTTP.
+func (r *receiver) take() []*tracepb.Span {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	spans := r.spans
+	r.spans = nil
+	return spans
+}
+
 // tree gives the spans of a trace, each after the one that it is in, with attributes.
-func (r *receiver) tree(id, parent string) (text string) {
-	for _, s := range r.spans {
+func tree(spans []*tracepb.Span, id, parent string) (text string) {
+	for _, s := range spans {
 		if hex.EncodeToString(s.TraceId) != id || hex.EncodeToString(s.ParentSpanId) != parent {
 			continue
 		}
@@ -57,7 +66,7 @@ func (r *receiver) tree(id, parent string) (text string) {
 		for _, kv := range s.Attributes {
 			text += " " + kv.Key + "=" + kv.Value.GetStringValue()
 		}
-		text += r.tree(id, hex.EncodeToString(s.SpanId)) + ")"
+		text += tree(spans, id, hex.EncodeToString(s.SpanId)) + ")"
 	}
 	return text
 }
@@ -66,6 +75,19 @@ const clientTrace, clientSpan = "0af7651916cd43dd8448eb211c80319c", "b7ad6b71692
 
 // readTraced reads a resource as a client that has a trace.
 func readTraced(t *testing.T, endpoint, key, uri, meta string, header http.Header) {
+	t.Helper()
+	for again := range 10 { // a server that is still loading the provider says so after 20 s
+		answer := askTraced(t, endpoint, key, uri, meta, header)
+		switch {
+		case strings.Contains(answer, `"contents"`):
+			return
+		case again == 9 || !strings.Contains(answer, `"code":"unavailable"`):
+			t.Fatal(answer)
+		}
+	}
+}
+
+func askTraced(t *testing.T, endpoint, key, uri, meta string, header http.Header) string {
 	t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":%q,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
 		`"io.modelcontextprotocol/clientCapabilities":{}%s}}}`, uri, meta)
@@ -85,9 +107,11 @@ func readTraced(t *testing.T, endpoint, key, uri, meta string, header http.Heade
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != 200 || !strings.Contains(string(text), `"contents"`) {
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s, %v", answer.StatusCode, text, err)
 	}
+	return string(text)
 }
 
 // end ends a program, and waits until it has.
@@ -131,13 +155,14 @@ func TestServeSendsTraces(t *testing.T) {
 	readTraced(t, endpoint, key, "project://readme", "", http.Header{"Traceparent": {strings.Replace(parent, "b7", "c8", 1)}}) // on the fast path
 	readTraced(t, endpoint, key, "project://readme", "", nil)
 	end(t, cmd)
+	spans := to.take()
 	const provider = " wasmres.provider=files wasmres.version=1.0.0"
 	for _, c := range []struct{ parent, template string }{{clientSpan, "project://file/{filename}"}, {"c8" + clientSpan[2:], ""}} {
 		about := provider
 		if c.template != "" {
 			about += " wasmres.uri_template=" + c.template
 		}
-		got := to.tree(clientTrace, c.parent)
+		got := tree(spans, clientTrace, c.parent)
 		for _, want := range []string{
 			"(request resources/read mcp.method.name=resources/read mcp.protocol.version=2026-07-28 wasmres.tenant=acme" + about + "(guard)(queue)(call wasmres.operation=read" + about,
 			"(capability fs wasmres.operation=read)", "(capability fs wasmres.operation=stat)",
@@ -150,11 +175,13 @@ func TestServeSendsTraces(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 	}
-	for _, s := range to.spans {
+	for _, s := range spans {
 		if hex.EncodeToString(s.TraceId) != clientTrace {
 			t.Errorf("a request without a trace has %v", s)
 		}
 	}
+	to.mu.Lock()
+	defer to.mu.Unlock()
 	if to.token != "Bearer collector" {
 		t.Errorf("the collector got the header %q", to.token)
 	}
@@ -173,10 +200,9 @@ func TestRunSendsTraces(t *testing.T) {
 		_, _, d := startRun(t, cmd)
 		readTraced(t, d.await(t, `Serving MCP at (\S+)`)[1], "", "hello://about", "", nil)
 		end(t, cmd)
-		if len(to.spans) != want { // request, queue, call
-			t.Errorf("%s: got %v", url, to.spans)
+		if spans := to.take(); len(spans) != want { // request, queue, call
+			t.Errorf("%s: got %v", url, spans)
 		}
-		to.spans = nil
 	}
 	for _, args := range []string{"--trace-endpoint x", "--trace-sample 10", "--trace-headers x", "--trace-endpoint http://127.0.0.1:1 --trace-sample 10"} {
 		out, err := exec.Command("wasmres", append(append([]string{"run"}, strings.Fields(args)...), guesttest.File(t, "hello"))...).CombinedOutput()

@@ -36,6 +36,10 @@ enum {
   WR_CODE_HOST_CALLS = 45,   // the guest called the host more often than one call may
 };
 
+// WR_DIRECTORY_TYPE is the MIME type of a directory resource: one with children that WR_OP_LIST_DIR lists. Its URI ends
+// in no slash, unless that is the root of its scheme.
+#define WR_DIRECTORY_TYPE "inode/directory"
+
 // WR_MAX_KEY is the most bytes of a key of the key-value store.
 enum {
   WR_MAX_KEY = 1024,
@@ -170,6 +174,7 @@ enum {
   WR_OP_CONFIGURE = 6,   // take the configuration, once per instance
   WR_OP_POLL = 7,        // has this URI changed? emit a Content with its etag
   WR_OP_EVENT = 8,       // reserved
+  WR_OP_LIST_DIR = 9,    // emit one page of the direct children of a directory resource
 };
 
 // The services.

@@ -35,6 +35,12 @@ const (
 	codeHostCalls    = 45 // the guest called the host more often than one call may
 )
 
+// DirectoryType is the MIME type of a directory resource: one with children that OpListDir lists. Its URI ends in no
+// slash, unless that is the root of its scheme.
+const (
+	directoryType = "inode/directory"
+)
+
 // MaxKey is the most bytes of a key of the key-value store.
 const (
 	maxKey = 1024
@@ -172,6 +178,7 @@ const (
 	opConfigure   = 6 // take the configuration, once per instance
 	opPoll        = 7 // has this URI changed? emit a Content with its etag
 	opEvent       = 8 // reserved
+	opListDir     = 9 // emit one page of the direct children of a directory resource
 )
 
 // The services.

@@ -25,6 +25,23 @@ func List(list func(r *Request, page *Page) error) {
 	registered.ops |= 1 << opList
 }
 
+// DirectoryType is the MIME type of a directory resource.
+const DirectoryType = "inode/directory"
+
+// ListDirectory registers what answers the direct children of directory resources, page by page. The URI of the directory is in r,
+// without a slash at its end; the URI of a child is that, a slash, and the name of the child. Directories among them have the
+// type [DirectoryType]. For a URI that is not one of a directory, the answer is [NotFound].
+//
+// A provider with directories can have skills: each SKILL.md that [List] or [Resource] lists is one, with all files below its directory. The host
+// makes their digests.
+func ListDirectory(list func(r *Request, page *Page) error) {
+	if registered.listDir != nil {
+		panic("wasmres: ListDirectory is called twice")
+	}
+	registered.listDir = list
+	registered.ops |= 1 << opListDir
+}
+
 // A Page takes the entries of one page of a listing.
 type Page struct {
 	out    *out

@@ -11,6 +11,7 @@ type registry struct {
 	byURI     map[string]*Route // the same statics
 	any       *Route            // nil for none
 	list      func(*Request, *Page) error
+	listDir   func(*Request, *Page) error
 	warm      []func()
 	ops       uint32 // bit n is set when operation n is implemented
 }

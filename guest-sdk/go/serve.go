@@ -29,12 +29,9 @@ func run(op uint32, r *Request) error {
 	case opDescribe:
 		return describe(r)
 	case opList:
-		limit := int(min(r.limit, math.MaxInt32)) // with TinyGo an int has 32 bits
-		if limit == 0 {
-			limit = defaultPage
-		}
-		p := &Page{out: &r.out, cursor: r.cursor, limit: limit}
-		return p.run(registered.list, r)
+		return newPage(r).run(registered.list, r)
+	case opListDir:
+		return newPage(r).run(registered.listDir, r)
 	case opComplete:
 		return complete(r)
 	}
@@ -52,6 +49,15 @@ func run(op uint32, r *Request) error {
 		return poll(r, route)
 	}
 	return ErrUnsupported
+}
+
+// newPage makes the page that a request asks for.
+func newPage(r *Request) *Page {
+	limit := int(min(r.limit, math.MaxInt32)) // with TinyGo an int has 32 bits
+	if limit == 0 {
+		limit = defaultPage
+	}
+	return &Page{out: &r.out, cursor: r.cursor, limit: limit}
 }
 
 func describe(r *Request) error {

@@ -6,7 +6,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Data = Union[str, bytes, bytearray, memoryview]
 Stream = Iterable[Data]
 Json = Union[dict[str, Any], list[Any], int, float, bool]
-Answer = Union[Data, "Content", Sequence["Content"], Json, Iterator[Data], "File", "Folder", None]
+Answer = Union[Data, "Content", Sequence["Content"], Json, Iterator[Data], "File", "Folder", "Rows", None]
 
 class Failure(Exception):
     """Ends a request with a message for the client. data is an object for it; retry_after is in seconds. What a handler

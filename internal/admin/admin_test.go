@@ -163,7 +163,8 @@ func TestTenants(t *testing.T) {
 	h := admintest.New(t, append(all, acme())...)
 	h.SetProblems(map[string]string{"acme": "acme.yaml:3:1: unknown key", "never-right": "never-right.yaml:1:1: empty"})
 	h.SetGone(map[string]time.Time{"old": time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)})
-	h.SetStates("acme", map[string]admin.State{"wiki": {Name: "live"}})
+	started := time.Date(2026, 11, 24, 2, 0, 0, 0, time.UTC)
+	h.SetStates("acme", map[string]admin.State{"wiki": {Name: "live", Processes: 2, Memory: 3 << 20, LastStart: started}})
 	c, ctx := open(t, h), t.Context()
 	var ids []string
 	for cursor, pages := "", 0; ; pages++ {
@@ -192,7 +193,7 @@ func TestTenants(t *testing.T) {
 	shown, err := c.Tenant(ctx, "acme")
 	wantTenant := admin.Tenant{
 		TenantSummary: want[0], Hosts: []string{"acme.example"}, Roles: []string{"editor", "reader"}, Digest: "d1",
-		Modules: []admin.Provider{{Name: "notes", Module: "/srv/notes.wasm", State: "cold"}, {Name: "wiki", Module: "ghcr.io/ada/wiki:1", State: "live"}},
+		Modules: []admin.Provider{{Name: "notes", Module: "/srv/notes.wasm", State: "cold"}, {Name: "wiki", Module: "ghcr.io/ada/wiki:1", State: "live", Processes: 2, Memory: 3 << 20, LastStart: &started}},
 	}
 	if diff := cmp.Diff(wantTenant, shown); diff != "" || err != nil {
 		t.Errorf("%v, want -, got +:\n%s", err, diff)

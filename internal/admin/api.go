@@ -51,8 +51,23 @@ type Provider struct {
 	Name   string `json:"name"`
 	Module string `json:"module"`
 	Digest string `json:"digest,omitempty"` // that the module must have
-	State  string `json:"state"`            // cold, starting, live, idle, refused, or empty: no version is active
+	State  string `json:"state"`            // cold, starting, live, refused, or empty: no version is active
 	Reason string `json:"reason,omitempty"` // of the states refused and empty
+
+	Version   int    `json:"version,omitempty"`   // the active one, of a provider that is deployed; 0 for none
+	Canary    int    `json:"canary,omitempty"`    // the version on trial; 0 for none
+	Processes int    `json:"processes,omitempty"` // of all its versions
+	Memory    uint64 `json:"memory,omitempty"`    // bytes of their own that these use
+	// LastStart is when a process was ready last since the provider was opened; nil for none.
+	LastStart *time.Time `json:"lastStart,omitempty"`
+	LastFault *Fault     `json:"lastFault,omitempty"` // nil for none, or one that is forgotten
+}
+
+// A Fault is the last crash of a provider.
+type Fault struct {
+	Crash string    `json:"crash"` // the ID of its report
+	Code  string    `json:"code"`  // as in "trap"
+	Time  time.Time `json:"time"`
 }
 
 // Cold is the state of a provider without a process.
@@ -136,6 +151,7 @@ type Load struct {
 	Live      int     `json:"live"` // of its providers
 	Providers int     `json:"providers"`
 	Bytes     uint64  `json:"liveBytes"`
+	Waiting   int     `json:"waiting"` // calls that wait for a processor
 	Limited   uint64  `json:"limited"` // requests of the last 20 seconds that a limit refused
 	Faults    uint64  `json:"faults"`  // requests of the last 20 seconds that failed by a fault of a guest
 }
@@ -155,7 +171,7 @@ type Report struct {
 	Removed    []string          `json:"removed,omitempty"`  // whose files are gone
 	Problems   map[string]string `json:"problems,omitempty"` // of tenants, by ID: they are served as they last were
 	Restart    []string          `json:"restart,omitempty"`  // settings that have changed and need a restart
-	TookMillis int64             `json:"tookMs"`
+	TookMillis int64             `json:"tookMs"`             // rounded up
 }
 
 // An Adoption says who owns a tenant from now on.
@@ -168,6 +184,7 @@ type Plan struct {
 	Name    string       `json:"name"`
 	Owner   tenant.Owner `json:"owner"`
 	Tenants int          `json:"tenants"` // that have it
+	Weight  int          `json:"weight"`  // of each of them, while they wait for processors
 	File    string       `json:"file"`    // what serve.yaml has after its name
 }
 

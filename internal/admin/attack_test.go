@@ -102,10 +102,9 @@ func TestEndlessBody(t *testing.T) {
 
 // Connections that say nothing at the address of other machines do not keep operators from the socket.
 func TestHungConnections(t *testing.T) {
-	t.Parallel() // it waits for the time that a client has for a header
 	r := serveTLS(t, admintest.New(t, acme()))
 	at := strings.TrimPrefix(r.url, "https://")
-	for i := range 80 {
+	for i := range 300 {
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", at)
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +117,7 @@ func TestHungConnections(t *testing.T) {
 	if answer, text := headed(t, r.ServeBare(t), "GET", "/v1/node", ""); answer.StatusCode != 200 {
 		t.Errorf("got %d %s", answer.StatusCode, text)
 	}
-	// Those that never speak are closed in time, and the next client is served.
+	// Those that have not spoken for longest make room for the next client.
 	c := &http.Client{Transport: &http.Transport{TLSClientConfig: r.client.Clone(), DisableKeepAlives: true}}
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/v1/node", nil)
 	if err != nil {
@@ -131,6 +130,89 @@ func TestHungConnections(t *testing.T) {
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusUnauthorized {
 		t.Errorf("got %d", answer.StatusCode)
+	}
+}
+
+// Connections that wait for nothing, or for a body that never comes, do not keep operators out.
+func TestIdleConnections(t *testing.T) {
+	h := admintest.New(t, acme())
+	socket := h.ServeBare(t)
+	for i := range 600 {
+		c := dial(t, socket)
+		switch i % 3 {
+		case 0:
+			if _, err := io.WriteString(c, "GET /v1/node HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			if answer, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || answer.StatusCode != http.StatusOK {
+				t.Fatalf("connection %d: got %v, %v", i, answer, err)
+			}
+		case 1:
+			_, _ = io.WriteString(c, "GET /v1/no") // it may be closed already
+		}
+	}
+	if answer, text := headed(t, socket, "GET", "/v1/node", ""); answer.StatusCode != http.StatusOK {
+		t.Errorf("got %d %s", answer.StatusCode, text)
+	}
+	probes := h.ServeProbes(t)
+	for range 600 {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", probes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		_, _ = io.WriteString(c, "POST /readyz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n") // and no body
+	}
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+probes+"/readyz", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("the probe got %d", answer.StatusCode)
+	}
+}
+
+// Slow requests of one tenant's admin do not keep those of others out, nor operators.
+func TestSlowRequestsOfATenant(t *testing.T) {
+	r := serveTLS(t, admintest.New(t, acme(), &tenant.Tenant{ID: "beta"}))
+	beta, other, operator := r.key(t, admin.TenantAdmin, "beta"), r.key(t, admin.TenantAdmin, "acme"), r.key(t, admin.Operator, "")
+	var slow []net.Conn
+	for range 16 {
+		c, err := tls.Dial("tcp", strings.TrimPrefix(r.url, "https://"), r.client.Clone())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		slow = append(slow, c)
+		request := "POST /v1/tenants/beta/keys HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + beta + "\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"
+		if _, err := io.WriteString(c, request); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || answer.StatusCode != http.StatusContinue { // now it reads the body
+			t.Fatalf("got %v, %v", answer, err)
+		}
+	}
+	for _, tt := range []struct {
+		path, key string
+		want      int
+	}{{"/v1/tenants/beta", beta, 429}, {"/v1/tenants/acme", other, 200}, {"/v1/tenants/beta", operator, 200}} {
+		if answer, text := r.ask(t, "GET", tt.path, "", tt.key); answer.StatusCode != tt.want {
+			t.Errorf("%s: got %d %s, want %d", tt.path, answer.StatusCode, text, tt.want)
+		}
+	}
+	for _, c := range slow {
+		_ = c.Close()
+	}
+	for {
+		answer, _ := r.ask(t, "GET", "/v1/tenants/beta", "", beta)
+		if answer.StatusCode == http.StatusOK {
+			break
+		}
 	}
 }
 

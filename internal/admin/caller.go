@@ -105,15 +105,27 @@ func (s *Server) identifyCertificate(state *tls.ConnectionState) (caller, error)
 	if len(state.VerifiedChains) == 0 || tlsSettings == nil {
 		return caller{}, &Problem{Status: http.StatusUnauthorized, Code: CodeNoAccess, Detail: "the request has no admin key: 'wasmres admin-key new' makes one"}
 	}
-	names := certificateNames(state.VerifiedChains[0][0])
-	for _, c := range tlsSettings.Clients {
-		if slices.Contains(names, c.Name) {
-			return caller{name: "certificate " + c.Name, via: "tls", role: Role(c.Role), tenant: c.Tenant}, nil
-		}
+	if c := s.clientOf(state); c != nil {
+		return caller{name: "certificate " + c.Name, via: "tls", role: Role(c.Role), tenant: c.Tenant}, nil
 	}
 	return caller{}, &Problem{
 		Status: http.StatusUnauthorized, Code: CodeNoAccess, Detail: "admin.tls.clients of serve.yaml has no client with a name of the certificate, and the request has no admin key",
 	}
+}
+
+// clientOf returns the client in the settings whose certificate TLS has verified; nil for none.
+func (s *Server) clientOf(state *tls.ConnectionState) *tenant.AdminClient {
+	at := s.cfg.Host.Settings().Admin.TLS
+	if at == nil || state == nil || len(state.VerifiedChains) == 0 {
+		return nil
+	}
+	names := certificateNames(state.VerifiedChains[0][0])
+	for i, c := range at.Clients {
+		if slices.Contains(names, c.Name) {
+			return &at.Clients[i]
+		}
+	}
+	return nil
 }
 
 // certificateNames returns the names by which a certificate may be known: its URIs and DNS names, or else its common name.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"syscall"
 	"time"
 
@@ -115,50 +114,3 @@ func removeStale(ctx context.Context, path string) error {
 func dial(ctx context.Context, path string) (net.Conn, error) {
 	return (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "unix", path)
 }
-
-// A bounded listener has at most maxConns connections; others wait in the queue of the kernel.
-type bounded struct {
-	net.Listener
-	free   chan struct{}
-	closed chan struct{}
-	close  func() error
-}
-
-func newBounded(l net.Listener) net.Listener {
-	b := &bounded{Listener: l, free: make(chan struct{}, maxConns), closed: make(chan struct{})}
-	b.close = sync.OnceValue(func() error {
-		close(b.closed)
-		return l.Close()
-	})
-	return b
-}
-
-// Accept implements [net.Listener].
-func (b *bounded) Accept() (net.Conn, error) {
-	select {
-	case b.free <- struct{}{}:
-	case <-b.closed:
-		return nil, net.ErrClosed
-	}
-	c, err := b.Listener.Accept()
-	if err != nil {
-		<-b.free
-		return nil, err
-	}
-	return &boundedConn{c, sync.OnceValue(func() error {
-		defer func() { <-b.free }()
-		return c.Close()
-	})}, nil
-}
-
-// Close implements [net.Listener].
-func (b *bounded) Close() error { return b.close() }
-
-// A boundedConn makes room for another one when it is closed.
-type boundedConn struct {
-	net.Conn
-	close func() error
-}
-
-// Close implements [net.Conn].
-func (c *boundedConn) Close() error { return c.close() }

@@ -13,7 +13,7 @@ import (
 
 const (
 	logType       = "text/plain; charset=utf-8"
-	maxLogStreams = 16 // that follow lines at once
+	maxLogStreams = 64 // that follow lines at once
 	maxLogWrite   = 32 << 10
 )
 

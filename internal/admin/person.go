@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -15,11 +16,14 @@ import (
 	"github.com/wasmres/wasmres/runtime/auth/tokens"
 )
 
-// A Person is someone at a web page of this process, known by the admin key with which they signed in. It says nothing of what
-// they may do: each request looks the key up again. The zero value is no one.
+// A Person is someone at a web page of this process, known by the admin key or the certificate with which they signed in. It says
+// nothing of what they may do: each request looks the key or the name of the certificate up again. The zero value is no one.
 type Person struct {
-	id  string            // of the key
+	id  string            // of the key; empty with a certificate
 	sum [sha256.Size]byte // of its text
+
+	certificate string    // its name in the settings; empty with a key
+	until       time.Time // when the certificate expires
 }
 
 // viaPage is how people at web pages reach the server.
@@ -36,15 +40,47 @@ func (s *Server) SignIn(ctx context.Context, remoteAddr, key string) (Person, er
 		return Person{}, err
 	}
 	id, sum, _ := tokens.ParseAdmin(r.Header.Get("Authorization"))
-	entry := ledger.Entry{Actor: c.name, Via: viaPage, Tenant: c.tenant, Action: "page.signin"}
-	if err := s.cfg.Record(context.WithoutCancel(ctx), entry); err != nil {
-		return Person{}, problem(http.StatusServiceUnavailable, CodeUnavailable, "the ledger cannot record the sign-in: %v", err)
-	}
-	return Person{id, sum}, nil
+	return Person{id: id, sum: sum}, s.recordSignIn(ctx, c)
 }
 
-// identifyPerson returns the caller that a person is as long as their key is valid.
+func (s *Server) recordSignIn(ctx context.Context, c caller) error {
+	entry := ledger.Entry{Actor: c.name, Via: viaPage, Tenant: c.tenant, Action: "page.signin"}
+	if err := s.cfg.Record(context.WithoutCancel(ctx), entry); err != nil {
+		return problem(http.StatusServiceUnavailable, CodeUnavailable, "the ledger cannot record the sign-in: %v", err)
+	}
+	return nil
+}
+
+// SignInByCertificate returns the person whose certificate a connection has, and records it. The error is a [*Problem] if TLS has
+// verified none, or the settings name no client of that name.
+func (s *Server) SignInByCertificate(ctx context.Context, remoteAddr string, state *tls.ConnectionState) (Person, error) {
+	c, err := s.identifyCertificate(state)
+	if err != nil {
+		s.cfg.Refused(addressOf(&http.Request{RemoteAddr: remoteAddr}))
+		return Person{}, err
+	}
+	return Person{certificate: s.CertificateName(state), until: state.VerifiedChains[0][0].NotAfter}, s.recordSignIn(ctx, c)
+}
+
+// CertificateName returns the name by which the settings know the certificate of a connection; empty if they know none.
+func (s *Server) CertificateName(state *tls.ConnectionState) string {
+	if c := s.clientOf(state); c != nil {
+		return c.Name
+	}
+	return ""
+}
+
+// MayUse reports whether a person may send requests on a connection: one who has signed in by a certificate only where that of the same
+// name is shown.
+func (s *Server) MayUse(p Person, state *tls.ConnectionState) bool {
+	return p.certificate == "" || s.CertificateName(state) == p.certificate
+}
+
+// identifyPerson returns the caller that a person is as long as their key or certificate is valid.
 func (s *Server) identifyPerson(p Person) (caller, error) {
+	if p.certificate != "" {
+		return s.identifyCertified(p)
+	}
 	k := s.cfg.Host.Snapshot().AdminKeys[p.id]
 	isValid := k != nil && subtle.ConstantTimeCompare(p.sum[:], k.SHA256[:]) == 1 && (k.Expires.IsZero() || time.Now().Before(k.Expires))
 	if !isValid {
@@ -53,10 +89,21 @@ func (s *Server) identifyPerson(p Person) (caller, error) {
 	return caller{name: "admin key " + k.ID, via: viaPage, role: Role(k.Role), tenant: k.Tenant}, nil
 }
 
+func (s *Server) identifyCertified(p Person) (caller, error) {
+	if at := s.cfg.Host.Settings().Admin.TLS; at != nil && time.Now().Before(p.until) {
+		for _, c := range at.Clients {
+			if c.Name == p.certificate {
+				return caller{name: "certificate " + c.Name, via: viaPage, role: Role(c.Role), tenant: c.Tenant}, nil
+			}
+		}
+	}
+	return caller{}, problem(http.StatusUnauthorized, CodeNoAccess, "the certificate is not valid any more: it has expired, or the settings do not name it")
+}
+
 // A Standing is what a person may do now.
 type Standing struct {
-	Key    string // its ID
-	Name   string // of the key
+	Key    string // its ID; empty for a certificate
+	Name   string // of the key or certificate
 	Role   Role
 	Tenant string // the only one that the person may see; empty for all
 }
@@ -67,7 +114,7 @@ func (s *Server) Standing(p Person) (Standing, error) {
 	if err != nil {
 		return Standing{}, err
 	}
-	st := Standing{Key: p.id, Role: c.role, Tenant: c.tenant}
+	st := Standing{Key: p.id, Name: p.certificate, Role: c.role, Tenant: c.tenant}
 	if k := s.cfg.Host.Snapshot().AdminKeys[p.id]; k != nil {
 		st.Name = k.Name
 	}

@@ -15,6 +15,8 @@ import (
 type ProbeConfig struct {
 	// NotReady says why the server takes no clients, as while it starts or drains; none if it does. Nil is none.
 	NotReady func() []string
+	// Problems says what is wrong with a server that takes clients all the same. Nil is nothing.
+	Problems func() []string
 	Metrics  http.Handler // nil has no metrics
 	Logger   *slog.Logger // nil discards
 }
@@ -30,6 +32,9 @@ type Probes struct {
 func NewProbes(cfg ProbeConfig) *Probes {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Problems == nil {
+		cfg.Problems = func() []string { return nil }
 	}
 	if cfg.NotReady == nil {
 		cfg.NotReady = func() []string { return nil }
@@ -47,7 +52,7 @@ func NewProbes(cfg ProbeConfig) *Probes {
 
 // Serve serves HTTP on l until ctx ends. Then it closes l.
 func (p *Probes) Serve(ctx context.Context, l net.Listener) error {
-	return serveUntil(ctx, httpServer(p, p.cfg.Logger), newBounded(l))
+	return serveUntil(ctx, httpServer(p, p.cfg.Logger), l, nil)
 }
 
 // ServeHTTP implements [http.Handler]. On a loopback address it refuses other names in the header Host: a web page could
@@ -78,10 +83,20 @@ func namesThisMachine(r *http.Request) bool {
 
 func (p *Probes) health(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 
+// maxProblems bounds how many problems /readyz says.
+const maxProblems = 20
+
 func (p *Probes) ready(w http.ResponseWriter, _ *http.Request) {
 	reasons := p.cfg.NotReady()
 	if len(reasons) == 0 {
 		fmt.Fprintln(w, "ready")
+		for i, problem := range p.cfg.Problems() {
+			if i == maxProblems {
+				fmt.Fprintln(w, "and more")
+				break
+			}
+			fmt.Fprintln(w, "problem: "+problem)
+		}
 		return
 	}
 	http.Error(w, "not ready: "+strings.Join(reasons, "; "), http.StatusServiceUnavailable)

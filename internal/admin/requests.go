@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -197,15 +198,42 @@ func (s *Server) showTenant(r *http.Request) (answer, error) {
 	}
 	shown.Hosts, shown.Origins, shown.Tools, shown.Anonymous, shown.Digest = t.Hosts, t.Origins, t.Tools, t.Anonymous, t.Digest
 	shown.Roles = roleNames(t)
-	states := s.cfg.Host.States(id)
+	states, faults := s.cfg.Host.States(id), s.lastFaults(id)
 	for _, p := range t.Providers {
-		state, ok := states[p.Name]
-		if !ok {
-			state.Name = Cold
+		state := states[p.Name]
+		one := Provider{
+			Name: p.Name, Module: p.Module, Digest: p.Digest, State: cmp.Or(state.Name, Cold), Reason: state.Reason,
+			Processes: state.Processes, Memory: state.Memory, LastFault: faults[p.Name],
 		}
-		shown.Modules = append(shown.Modules, Provider{p.Name, p.Module, p.Digest, state.Name, state.Reason})
+		if !state.LastStart.IsZero() {
+			at := state.LastStart.UTC()
+			one.LastStart = &at
+		}
+		if route := snapshot.Routes[tenant.ProviderID{Tenant: id, Provider: p.Name}]; route != nil && p.Module == "" {
+			one.Version, one.Canary = route.Active, route.Canary
+		}
+		shown.Modules = append(shown.Modules, one)
 	}
 	return answer{body: shown, tag: tagOf(t)}, nil
+}
+
+// lastFaults returns the last crash of each provider of a tenant, by its name. Reports that cannot be read are left out: the rest
+// of what is shown does not depend on them.
+func (s *Server) lastFaults(id string) map[string]*Fault {
+	last := map[string]*Fault{}
+	if s.cfg.Crashes == nil {
+		return last
+	}
+	reports, err := s.cfg.Crashes.List(id)
+	if err != nil {
+		s.cfg.Logger.Warn("crashes of a tenant not read", "tenant", id, "err", err)
+	}
+	for _, r := range reports {
+		if f := last[r.Provider]; f == nil || r.Last.After(f.Time) {
+			last[r.Provider] = &Fault{Crash: r.ID, Code: r.Code, Time: r.Last}
+		}
+	}
+	return last
 }
 
 func roleNames(t *tenant.Tenant) (names []string) {

@@ -39,7 +39,11 @@ func (s *Server) listRollouts(r *http.Request) (answer, error) {
 		tenantID, provider, _ := strings.Cut(name, "/") // IDs of tenants have no slash
 		id := tenant.ProviderID{Tenant: tenantID, Provider: provider}
 		shown := routeShown(now.Routes[id])
-		shown.Trial = s.cfg.Versions.Trial(id)
+		if t := s.cfg.Versions.Trial(id); t != nil {
+			short := *t
+			short.History = nil
+			shown.Trial = &short
+		}
 		items = append(items, Rollout{tenantID, provider, shown})
 	}
 	return ok(Page[Rollout]{items, next})

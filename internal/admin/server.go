@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/guestlog"
@@ -48,8 +49,11 @@ type Host interface {
 
 // A State is the state of a provider.
 type State struct {
-	Name   string // cold, starting, live, idle, refused or empty
-	Reason string // of the states refused and empty
+	Name      string    // cold, starting, live, refused or empty
+	Reason    string    // of the states refused and empty
+	Processes int       // of all its versions
+	Memory    uint64    // bytes of their own that these use
+	LastStart time.Time // of a process; zero for none
 }
 
 // Keys makes and ends keys. It is safe for concurrent use. Errors may be those of [tenant.Store.Apply].
@@ -99,7 +103,8 @@ type Config struct {
 const (
 	maxBody     = 64 << 10 // bytes
 	maxHeader   = 16 << 10 // bytes
-	maxConns    = 64
+	maxConns    = 256      // of each listener
+	maxOfTenant = 16       // requests of callers that may use one tenant, at once
 	headTime    = 5 * time.Second
 	readTime    = 10 * time.Second
 	requestTime = 30 * time.Second // of a handler but reload's
@@ -114,6 +119,7 @@ type Server struct {
 	handler http.Handler
 	running running
 	streams chan struct{} // has a token for each stream of lines
+	under   underWay
 
 	failures failures.Counter
 }
@@ -165,7 +171,18 @@ func (s *Server) routes() http.Handler {
 // serve makes the handler of a path, whose endpoints are known by method; that of unknown paths has none.
 func (s *Server) serve(known map[string]*endpoint) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a, err := s.answer(known, w, r)
+		c, err := s.identify(r)
+		if err != nil {
+			s.writeProblem(w, r, err)
+			return
+		}
+		occupy(r)
+		if !s.under.begin(c.tenant) {
+			s.writeProblem(w, r, problem(http.StatusTooManyRequests, CodeTooMany, "%d requests for the tenant %s are under way: wait for one to end", maxOfTenant, c.tenant))
+			return
+		}
+		defer s.under.end(c.tenant)
+		a, err := s.answer(known, c, w, r)
 		if err != nil {
 			s.writeProblem(w, r, err)
 			return
@@ -174,12 +191,43 @@ func (s *Server) serve(known map[string]*endpoint) http.Handler {
 	})
 }
 
-// answer finds out who asks, and has the endpoint answer, if they may use it.
-func (s *Server) answer(known map[string]*endpoint, w http.ResponseWriter, r *http.Request) (answer, error) {
-	c, err := s.identify(r)
-	if err != nil {
-		return answer{}, err
+// An underWay counts the requests under way of callers that may use one tenant only, so that those of one tenant do not keep others
+// out. The zero value is usable.
+type underWay struct {
+	mu       sync.Mutex
+	byTenant map[string]int
+}
+
+// begin counts a request, unless there are too many. The caller calls end. Callers that may use all tenants have no bound.
+func (u *underWay) begin(tenantID string) bool {
+	if tenantID == "" {
+		return true
 	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.byTenant[tenantID] >= maxOfTenant {
+		return false
+	}
+	if u.byTenant == nil {
+		u.byTenant = map[string]int{}
+	}
+	u.byTenant[tenantID]++
+	return true
+}
+
+func (u *underWay) end(tenantID string) {
+	if tenantID == "" {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.byTenant[tenantID]--; u.byTenant[tenantID] == 0 {
+		delete(u.byTenant, tenantID)
+	}
+}
+
+// answer has the endpoint answer, if the caller may use it.
+func (s *Server) answer(known map[string]*endpoint, c caller, w http.ResponseWriter, r *http.Request) (answer, error) {
 	e := known[r.Method]
 	switch {
 	case known == nil:
@@ -352,7 +400,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := httpServer(s.takeovers(s.handler), s.cfg.Logger)
 	server.WriteTimeout = reloadTime + readTime
 	server.ConnContext = withPeer
-	return serveUntil(ctx, server, newBounded(l))
+	return serveUntil(ctx, server, l, nil)
 }
 
 // ServeTLS serves the API on a TCP listener as Serve does, to clients with an admin key, or with a certificate that Settings name.
@@ -360,7 +408,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 func (s *Server) ServeTLS(ctx context.Context, l net.Listener, config *tls.Config, pages http.Handler) error {
 	server := httpServer(s.withPages(pages), s.cfg.Logger)
 	server.WriteTimeout = reloadTime + readTime
-	return serveUntil(ctx, server, tlsListener{newBounded(l), http11(config)})
+	return serveUntil(ctx, server, l, http11(config))
 }
 
 // PagesPath is the path of web pages.
@@ -425,8 +473,14 @@ func httpServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// serveUntil serves until ctx ends.
-func serveUntil(ctx context.Context, server *http.Server, l net.Listener) error {
+// serveUntil serves on so many connections as there may be, by TLS unless config is nil, until ctx ends.
+func serveUntil(ctx context.Context, server *http.Server, from net.Listener, config *tls.Config) error {
+	var l net.Listener
+	b := newBounded(from, maxConns)
+	b.follow(server)
+	if l = b; config != nil {
+		l = tlsListener{b, config}
+	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	select {

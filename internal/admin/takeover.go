@@ -34,6 +34,7 @@ func (s *Server) takeovers(next http.Handler) http.Handler {
 			s.writeProblem(w, r, err)
 			return
 		}
+		occupy(r)
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			s.writeProblem(w, r, err)

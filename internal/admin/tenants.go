@@ -279,7 +279,7 @@ func (s *Server) listPlans(r *http.Request) (answer, error) {
 }
 
 func planOf(now *tenant.Snapshot, of *tenant.Plan) Plan {
-	plan := Plan{Name: of.Name, Owner: cmp.Or(of.Owner, tenant.OwnerFiles), File: string(of.Encode())}
+	plan := Plan{Name: of.Name, Owner: cmp.Or(of.Owner, tenant.OwnerFiles), Weight: cmp.Or(of.Weight, 1), File: string(of.Encode())}
 	for _, t := range now.Tenants {
 		if cmp.Or(t.Plan, tenant.DefaultPlan) == of.Name {
 			plan.Tenants++

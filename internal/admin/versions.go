@@ -101,6 +101,19 @@ type Trial struct {
 	Canary  Counts     `json:"canary"`
 	Problem string     `json:"problem,omitempty"` // why it is not loaded, while the server tries again
 	Failed  string     `json:"failed,omitempty"`  // why the server has taken it back
+	History *History   `json:"history,omitempty"` // of Active and Canary; nil for none, and in lists of rollouts
+}
+
+// A History has counts in steps of time since a trial began.
+type History struct {
+	StepSeconds int    `json:"stepSeconds"`
+	Steps       []Step `json:"steps"` // at most 48, the oldest first; the last one is not over
+}
+
+// A Step is what was counted within one step of time.
+type Step struct {
+	Active Counts `json:"active"`
+	Canary Counts `json:"canary"`
 }
 
 // Counts are what was counted of a version.

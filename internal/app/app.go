@@ -66,6 +66,8 @@ type Config struct {
 	Lazy      bool // the first call starts the worker process: see [runtime.Options]
 	// Live bounds the worker processes of several providers: see [runtime.Options]. Nil bounds none.
 	Live *runtime.Live
+	// Share makes calls wait for processors: see [runtime.Options]. Nil makes none wait.
+	Share *runtime.Share
 	// Host runs the guests of several Apps, and belongs to the caller. Nil is one of the App's own, by the fields above and
 	// below.
 	Host *runtime.Host
@@ -180,7 +182,7 @@ func (a *App) open(ctx context.Context) error {
 		onFault = a.onFault
 	}
 	a.provider, err = a.host.Open(ctx, a.cfg.File, &runtime.Options{
-		Name: a.name(), Version: a.cfg.ProviderVersion, Prefixes: a.cfg.Prefixes, HidePrincipal: a.cfg.HidePrincipal, Lazy: a.cfg.Lazy, Live: a.cfg.Live, Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
+		Name: a.name(), Version: a.cfg.ProviderVersion, Prefixes: a.cfg.Prefixes, HidePrincipal: a.cfg.HidePrincipal, Lazy: a.cfg.Lazy, Live: a.cfg.Live, Share: a.cfg.Share, Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
 		Limits: a.cfg.Limits, ModuleLimits: a.cfg.ModuleLimits, Lifecycle: a.cfg.Lifecycle, Cache: a.cfg.Cache, Clock: a.cfg.Clock,
 		ExposeErrors: a.cfg.ExposeErrors, Provenance: a.provenance(),
 		Admit: a.cfg.Admit, OnCall: a.observe, OnFault: onFault, Record: a.cfg.Record, OnUngranted: a.ungranted, Logger: a.cfg.Logger,

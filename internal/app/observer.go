@@ -12,7 +12,7 @@ import (
 
 // A Request is one that has ended.
 type Request struct {
-	Op      string // list, templates, read, complete or watch
+	Op      string // list, templates, read, directory, complete or watch
 	URI     string // of a watch, all of them; empty for the list
 	Elapsed time.Duration
 	Fuel    uint64 // used by the provider; 0 without a call
@@ -77,6 +77,17 @@ func (o observer) Read(ctx context.Context, req *resource.Request, sink abi.Sink
 func (o observer) Complete(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
 	ctx, end := o.begin(ctx, "complete", req.Template)
 	reply, err := o.inside.Complete(ctx, req)
+	end(err)
+	return reply, err
+}
+
+// HasDirectories implements [resource.Directories].
+func (o observer) HasDirectories() bool { return resource.HasDirectories(o.inside) }
+
+// ReadDirectory implements [resource.Directories].
+func (o observer) ReadDirectory(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
+	ctx, end := o.begin(ctx, "directory", req.URI.String())
+	reply, err := resource.ReadDirectory(ctx, o.inside, req)
 	end(err)
 	return reply, err
 }

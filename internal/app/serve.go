@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/wasmres/wasmres/runtime"
@@ -23,7 +24,7 @@ func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error
 // HTTPConfig says where and to which origins to serve.
 type HTTPConfig struct {
 	Addr           string               // HOST:PORT; port 0 takes any
-	AllowedHosts   []string             // in addition to the loopback names, if listening there
+	AllowedHosts   []string             // in addition to those of Server, and to the loopback names, if listening there
 	AllowedOrigins []string             // of web pages, in addition to the server's own
 	Insecure       bool                 // listen beyond this machine although clients are not authenticated
 	Ready          func(bound net.Addr) // called when it listens; may be nil
@@ -82,7 +83,7 @@ func (a *App) openServer(hosts, origins []string) (*runtime.Server, error) {
 		one.WarnMissingGrants()
 	}
 	opts := a.cfg.Server
-	opts.AllowedHosts, opts.AllowedOrigins, opts.Logger = hosts, origins, a.cfg.Logger
+	opts.AllowedHosts, opts.AllowedOrigins, opts.Logger = slices.Concat(opts.AllowedHosts, hosts), origins, a.cfg.Logger
 	return a.newServer(opts)
 }
 

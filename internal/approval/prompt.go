@@ -82,6 +82,15 @@ func (d *Decision) Prompt(ctx context.Context, t Terminal) (Answer, *policy.Poli
 	return No, nil, nil
 }
 
+// Confirm asks a question that yes or no answers. It reports true for a clear yes. When ctx ends while it waits, it gives the error
+// of ctx.
+func (t Terminal) Confirm(ctx context.Context, question string) (bool, error) {
+	p := &person{ctx: ctx, out: t.Out, in: bufio.NewReaderSize(t.In, maxAnswer), width: cmp.Or(t.Width, unknownWidth)}
+	text, err := p.ask(question)
+	answer := strings.ToLower(text)
+	return answer == "y" || answer == "yes", err
+}
+
 // page returns the lines of the prompt. Untrusted text is in quotes and indented; only trusted text begins at the
 // margin.
 func (d *Decision) page(width int) (lines []string) {

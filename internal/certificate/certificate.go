@@ -16,9 +16,15 @@ import (
 // checkInterval is how often the files are looked at, when clients connect.
 const checkInterval = time.Second
 
+// A Pair names the PEM files of a certificate, with its intermediate ones, and of its key.
+type Pair struct{ Cert, Key string }
+
 // Config names files in PEM.
 type Config struct {
 	Cert, Key string // of the server, with intermediate certificates; required
+	// More are of the server as well. A client sees the first certificate that has the name by which it connects, and otherwise
+	// that of Cert.
+	More []Pair
 	// ClientCA has the authorities that sign the certificates of clients. With it, TLS demands one of each client. Empty for
 	// none.
 	ClientCA string
@@ -39,13 +45,15 @@ type Files struct {
 
 // Open reads the files.
 func Open(cfg Config) (*Files, error) {
-	if cfg.Cert == "" || cfg.Key == "" {
-		return nil, errors.New("a certificate and its key are required")
+	f := &Files{cfg: cfg, checked: time.Now()}
+	for _, pair := range f.pairs() {
+		if pair.Cert == "" || pair.Key == "" {
+			return nil, errors.New("a certificate and its key are required")
+		}
 	}
 	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
+		f.cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	f := &Files{cfg: cfg, checked: time.Now()}
 	f.seen = f.stat()
 	var err error
 	if f.tls, err = f.load(); err != nil {
@@ -62,8 +70,15 @@ func (f *Files) TLS() *tls.Config {
 	return c
 }
 
-// Expiry gives when the certificate of the server expires.
-func (f *Files) Expiry() time.Time { return f.current().Certificates[0].Leaf.NotAfter }
+// Expiry gives when the first of the server's certificates expires.
+func (f *Files) Expiry() (first time.Time) {
+	for _, c := range f.current().Certificates {
+		if first.IsZero() || c.Leaf.NotAfter.Before(first) {
+			first = c.Leaf.NotAfter
+		}
+	}
+	return first
+}
 
 // Asking returns a configuration like that of TLS, which asks clients for a certificate while asks reports true. It does not verify
 // it, and clients may have none.
@@ -103,17 +118,18 @@ func (f *Files) refreshLocked() {
 		return
 	}
 	f.tls = next
-	f.cfg.Logger.Info("certificate read again", "file", f.cfg.Cert)
+	f.cfg.Logger.Info("certificates read again", "file", f.cfg.Cert, "more", len(f.cfg.More))
 }
 
 // load makes a configuration of the files.
 func (f *Files) load() (*tls.Config, error) {
-	pair, err := tls.LoadX509KeyPair(f.cfg.Cert, f.cfg.Key)
-	if err != nil {
-		return nil, fmt.Errorf("read certificate %s and key %s: %w", f.cfg.Cert, f.cfg.Key, err)
-	}
-	c := &tls.Config{
-		Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
+	c := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+	for _, pair := range f.pairs() {
+		one, err := tls.LoadX509KeyPair(pair.Cert, pair.Key)
+		if err != nil {
+			return nil, fmt.Errorf("read certificate %s and key %s: %w", pair.Cert, pair.Key, err)
+		}
+		c.Certificates = append(c.Certificates, one)
 	}
 	if f.cfg.ClientCA == "" {
 		return c, nil
@@ -129,9 +145,18 @@ func (f *Files) load() (*tls.Config, error) {
 	return c, nil
 }
 
+// pairs returns all pairs of files, that of Cert first.
+func (f *Files) pairs() []Pair {
+	return append([]Pair{{f.cfg.Cert, f.cfg.Key}}, f.cfg.More...)
+}
+
 func (f *Files) stat() []fs.FileInfo {
+	names := []string{f.cfg.ClientCA}
+	for _, pair := range f.pairs() {
+		names = append(names, pair.Cert, pair.Key)
+	}
 	var all []fs.FileInfo
-	for _, name := range []string{f.cfg.Cert, f.cfg.Key, f.cfg.ClientCA} {
+	for _, name := range names {
 		info, err := os.Stat(name)
 		if err != nil {
 			info = nil

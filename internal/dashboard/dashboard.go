@@ -131,6 +131,7 @@ type visit struct {
 	r        *http.Request
 	api      *admin.Client
 	standing admin.Standing
+	alert    string // why a form has changed nothing; empty but for a page that is shown instead
 }
 
 // visit has a page answer, if a person has signed in; others are asked to.
@@ -138,8 +139,8 @@ func (h *Handler) visit(w http.ResponseWriter, r *http.Request, answer page) {
 	value := cookieOf(r)
 	person, known := h.sessions.find(value, time.Now())
 	standing, err := h.cfg.API.Standing(person)
-	if !known || err != nil {
-		if known {
+	if !known || err != nil || !h.cfg.API.MayUse(person, r.TLS) {
+		if known && err != nil {
 			h.sessions.endSession(value)
 		}
 		h.askToSignIn(w, r)
@@ -192,7 +193,11 @@ var notices = map[string]string{
 
 // show answers a page.
 func (v *visit) show(name string, view *webpage.View) error {
-	return v.h.pages.Write(v.w, http.StatusOK, name, view)
+	if v.alert == "" {
+		return v.h.pages.Write(v.w, http.StatusOK, name, view)
+	}
+	view.Alert, view.Refresh = v.alert, 0 // the URL is that of the form, which a GET does not have
+	return v.h.pages.Write(v.w, http.StatusPreconditionFailed, name, view)
 }
 
 // fail answers an error.
@@ -217,10 +222,13 @@ func (v *visit) fail(err error) {
 }
 
 // signInForm is what the page for signing in shows.
-type signInForm struct{ Next, Problem string }
+type signInForm struct {
+	Next, Problem string
+	Certificate   string // the name of the certificate that the browser shows; empty for none
+}
 
 func (h *Handler) showSignIn(w http.ResponseWriter, r *http.Request) {
-	h.writeSignIn(w, http.StatusOK, signInForm{Next: nextOf(r.URL.Query().Get("next"))})
+	h.writeSignIn(w, http.StatusOK, signInForm{Next: nextOf(r.URL.Query().Get("next")), Certificate: h.cfg.API.CertificateName(r.TLS)})
 }
 
 func (h *Handler) writeSignIn(w http.ResponseWriter, status int, form signInForm) {
@@ -242,11 +250,17 @@ func nextOf(given string) string {
 func (h *Handler) signIn(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	next := nextOf(r.PostFormValue("next"))
-	person, err := h.cfg.API.SignIn(r.Context(), r.RemoteAddr, strings.TrimSpace(r.PostFormValue("key")))
+	var person admin.Person
+	var err error
+	if r.PostFormValue("by") == "certificate" {
+		person, err = h.cfg.API.SignInByCertificate(r.Context(), r.RemoteAddr, r.TLS)
+	} else {
+		person, err = h.cfg.API.SignIn(r.Context(), r.RemoteAddr, strings.TrimSpace(r.PostFormValue("key")))
+	}
 	if err != nil {
 		p := &admin.Problem{Status: http.StatusInternalServerError, Detail: "the server failed"}
 		_ = errors.As(err, &p)
-		h.writeSignIn(w, p.Status, signInForm{next, p.Detail})
+		h.writeSignIn(w, p.Status, signInForm{next, p.Detail, h.cfg.API.CertificateName(r.TLS)})
 		return
 	}
 	if old := cookieOf(r); old != "" {

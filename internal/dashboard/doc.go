@@ -5,6 +5,6 @@
 //
 // # Who may use it
 //
-// A person signs in with an admin key. Their browser gets a cookie, which is good for eight hours, as long as the key is, and until
+// A person signs in with an admin key, or with a certificate that the settings name. Their browser gets a cookie, which is good for eight hours, as long as the key is, and until
 // they sign out; a restart of the server signs all out. Forms of other sites are refused.
 package dashboard

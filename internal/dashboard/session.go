@@ -22,7 +22,7 @@ type sessions struct {
 	by map[[sha256.Size]byte]session // by the hash of the cookie's value
 }
 
-// A session lasts until its end, unless its person signs out or their key is not valid any more.
+// A session lasts until its end, unless its person signs out or their key or certificate is not valid any more.
 type session struct {
 	person admin.Person
 	end    time.Time

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -145,7 +146,12 @@ func (v *visit) decide(do func(api *admin.Client, number int, tag string) error,
 	if tag == "" { // a form of this site has one
 		return &admin.Problem{Status: http.StatusBadRequest, Code: admin.CodeInvalid, Detail: "The form does not say what it has shown: load the page again."}
 	}
-	if err := do(v.api.Once(once), number, tag); err != nil {
+	err = do(v.api.Once(once), number, tag)
+	var p *admin.Problem
+	if errors.As(err, &p) && p.Status == http.StatusPreconditionFailed {
+		return v.showChanged(number)
+	}
+	if err != nil {
 		return err
 	}
 	to := []string{"tenants", v.r.PathValue("tenant"), "providers", v.r.PathValue("provider")}
@@ -153,6 +159,15 @@ func (v *visit) decide(do func(api *admin.Client, number int, tag string) error,
 		to = append(to, "versions", strconv.Itoa(number))
 	}
 	return v.done(notice, urlOf(to...))
+}
+
+// showChanged shows what a form was about as it is now, of which the form has shown another state.
+func (v *visit) showChanged(number int) error {
+	v.alert = "This changed meanwhile, and nothing was done. Below is how it is now: look at it, and decide again."
+	if number > 0 {
+		return showVersion(v)
+	}
+	return showProvider(v)
 }
 
 func approveVersion(v *visit) error {

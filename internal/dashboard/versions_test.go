@@ -63,7 +63,15 @@ func (d deployed) Trial(id tenant.ProviderID) *admin.Trial {
 	if route == nil || route.Canary == 0 {
 		return nil
 	}
-	return &admin.Trial{Version: route.Canary, Active: admin.Counts{Calls: 900, P99Micros: 1900}, Canary: admin.Counts{Calls: 100, Faults: 3, P99Micros: 2100}, Problem: hostile[:2000]}
+	history := &admin.History{StepSeconds: 40}
+	for i := range 48 {
+		step := admin.Step{Active: admin.Counts{Calls: 90 + i%7, P99Micros: int64(1900 + 10*i)}, Canary: admin.Counts{Calls: 10 + i%3, Faults: i % 2, P99Micros: int64(2100 - 10*i)}}
+		if i == 20 {
+			step.Canary = admin.Counts{}
+		}
+		history.Steps = append(history.Steps, step)
+	}
+	return &admin.Trial{History: history, Version: route.Canary, Active: admin.Counts{Calls: 900, P99Micros: 1900}, Canary: admin.Counts{Calls: 100, Faults: 3, P99Micros: 2100}, Problem: hostile[:2000]}
 }
 
 // push makes versions of notes: the first is active, and the second asks for more and waits.
@@ -135,22 +143,71 @@ func TestApproveAndPromote(t *testing.T) {
 	}
 }
 
-// A form changes nothing if the version has changed since it was shown, or if it does not say what it has shown.
+// A form changes nothing if what it is about has changed since it was shown: the person gets the page as it is now.
 func TestStaleForms(t *testing.T) {
+	const provider = "/ui/tenants/acme/providers/notes"
+	version := func(n int, change func(*tenant.Version)) func(*site) tenant.Change {
+		return func(s *site) tenant.Change {
+			next := *s.Snapshot().VersionOf(notes, n)
+			change(&next)
+			return tenant.Change{Actor: "test", SetVersions: []*tenant.Version{&next}}
+		}
+	}
+	approved := version(2, func(v *tenant.Version) { v.State = tenant.StateApproved })
+	reason := version(2, func(v *tenant.Version) { v.Reason = "something else" })
+	route := func(active, previous int) func(*site) tenant.Change {
+		return func(*site) tenant.Change {
+			next := &tenant.Route{Tenant: "acme", Provider: "notes", Active: active, Previous: previous, Changer: "another person"}
+			return tenant.Change{Actor: "test", SetRoutes: []*tenant.Route{next}}
+		}
+	}
+	for name, c := range map[string]struct {
+		before       []func(*site) tenant.Change // the page is loaded
+		page, action string
+		after        func(*site) tenant.Change
+		shows        string
+	}{
+		"approve":  {nil, versionPath, versionPath + "/approve", reason, "something else"},
+		"reject":   {nil, versionPath, versionPath + "/reject", approved, `<span class="state approved">`},
+		"promote":  {[]func(*site) tenant.Change{approved}, versionPath, versionPath + "/promote", route(2, 1), `<span class="state active">`},
+		"rollback": {[]func(*site) tenant.Change{approved, route(2, 1)}, provider, provider + "/rollback", route(1, 2), "This makes version 2 the active one again"},
+	} {
+		s := serveAll(t)
+		b := s.signedIn(t, admin.Operator, "")
+		apply := func(change func(*site) tenant.Change) {
+			t.Helper()
+			if _, err := s.Apply(t.Context(), change(s)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, change := range c.before {
+			apply(change)
+		}
+		_, page := b.get(t, c.page)
+		form := formOf(t, page, c.action)
+		apply(c.after)
+		before := s.Snapshot().Generation
+		status, page := b.post(t, c.action, form)
+		if status != http.StatusPreconditionFailed || s.Snapshot().Generation != before || !strings.Contains(page, "This changed meanwhile") || !strings.Contains(page, c.shows) {
+			t.Errorf("%s: got %d %s", name, status, page)
+		}
+		if strings.Contains(page, "data-refresh") { // of a page whose URL no GET has
+			t.Errorf("%s: the script would load the page again", name)
+		}
+		if status, _ := b.post(t, c.action, url.Values{}); status != http.StatusBadRequest || s.Snapshot().Generation != before {
+			t.Errorf("%s without a tag: got %d", name, status)
+		}
+	}
 	s := serveAll(t)
 	b := s.signedIn(t, admin.Operator, "")
 	_, page := b.get(t, versionPath)
-	form := formOf(t, page, versionPath+"/approve")
-	changed := *s.Snapshot().VersionOf(notes, 2)
-	changed.Reason = "something else"
-	if _, err := s.Apply(t.Context(), tenant.Change{Actor: "test", SetVersions: []*tenant.Version{&changed}}); err != nil {
+	stale := formOf(t, page, versionPath+"/approve")
+	if _, err := s.Apply(t.Context(), reason(s)); err != nil {
 		t.Fatal(err)
 	}
-	if status, page := b.post(t, versionPath+"/approve", form); status != http.StatusPreconditionFailed || s.Snapshot().VersionOf(notes, 2).State != tenant.StateWaiting {
-		t.Errorf("got %d %s", status, page)
-	}
-	if status, _ := b.post(t, versionPath+"/approve", url.Values{}); status != http.StatusBadRequest || s.Snapshot().VersionOf(notes, 2).State != tenant.StateWaiting {
-		t.Errorf("without a tag: got %d", status)
+	_, page = b.post(t, versionPath+"/approve", stale)
+	if _, page = b.post(t, versionPath+"/approve", formOf(t, page, versionPath+"/approve")); !strings.Contains(page, "The version is approved.") {
+		t.Errorf("the form of the page that was shown instead: got %s", page)
 	}
 }
 
@@ -178,7 +235,7 @@ func TestRollouts(t *testing.T) {
 	}
 	b := s.signedIn(t, admin.Auditor, "acme")
 	_, page := b.get(t, "/ui/tenants/acme/providers/notes")
-	for _, want := range []string{"<title>version 3: 100</title>", "<title>version 3: 3</title>", "<title>version 1: 1.9 ms</title>", "Version 3 serves 10 %"} {
+	for _, want := range []string{`aria-label="Calls a minute over time: version 1 now 141, version 3 now 16"`, "Faults of 100 calls over time: version 1 now 0 %, version 3 now 0 %", "version 3 now 1.6 ms", "version 3, canary</li>", "31 min 20 s ago", "Version 3 serves 10 %"} {
 		if !strings.Contains(page, want) || len(page) > maxPage {
 			t.Errorf("the page with %d bytes has no %s: %s", len(page), want, page)
 		}

@@ -46,15 +46,18 @@ func (d *Deployer) Reject(ctx context.Context, id tenant.ProviderID, number int,
 
 // Promote makes a version the active one, and ends the canary.
 func (d *Deployer) Promote(ctx context.Context, id tenant.ProviderID, number int, actor string, mayChange func(*tenant.Route) error) error {
-	return d.route(ctx, id, actor, mayChange, func(_ *tenant.Snapshot, r *tenant.Route) error {
+	return d.route(ctx, id, actor, mayChange, nil, func(_ *tenant.Snapshot, r *tenant.Route) error {
 		promote(r, number)
 		return nil
 	})
 }
 
-// Rollback ends the canary, if there is one, or else returns to the version that was active before.
+// Rollback ends the canary, if there is one, or else returns to the version that was active before. Clients are there at once, and it
+// returns when that is stored; after an error they are where the stored route has them.
 func (d *Deployer) Rollback(ctx context.Context, id tenant.ProviderID, actor string, mayChange func(*tenant.Route) error) error {
-	return d.route(ctx, id, actor, mayChange, func(_ *tenant.Snapshot, r *tenant.Route) error {
+	undo := func() {}
+	ahead := func(s *tenant.Snapshot, next *tenant.Route) { undo = d.cfg.Ahead(s, next) }
+	err := d.route(ctx, id, actor, mayChange, ahead, func(_ *tenant.Snapshot, r *tenant.Route) error {
 		switch {
 		case r.Canary != 0:
 			endCanary(r)
@@ -65,11 +68,15 @@ func (d *Deployer) Rollback(ctx context.Context, id tenant.ProviderID, actor str
 		}
 		return nil
 	})
+	if err != nil {
+		undo()
+	}
+	return err
 }
 
 // SetRoute sets which versions serve.
 func (d *Deployer) SetRoute(ctx context.Context, id tenant.ProviderID, active, canary, share int, actor string, mayChange func(*tenant.Route) error) error {
-	return d.route(ctx, id, actor, mayChange, func(_ *tenant.Snapshot, r *tenant.Route) error {
+	return d.route(ctx, id, actor, mayChange, nil, func(_ *tenant.Snapshot, r *tenant.Route) error {
 		if active != r.Active {
 			r.Previous = r.Active
 		}
@@ -78,9 +85,11 @@ func (d *Deployer) SetRoute(ctx context.Context, id tenant.ProviderID, active, c
 	})
 }
 
-// route changes the route of a provider. mayChange refuses a route that is not as its caller has seen it; nil refuses none.
+// route changes the route of a provider. mayChange refuses a route that is not as its caller has seen it; nil refuses none. ahead
+// gets each route that is about to be stored; nil discards.
 func (d *Deployer) route(
-	ctx context.Context, id tenant.ProviderID, actor string, mayChange func(*tenant.Route) error, do func(*tenant.Snapshot, *tenant.Route) error,
+	ctx context.Context, id tenant.ProviderID, actor string, mayChange func(*tenant.Route) error, ahead func(*tenant.Snapshot, *tenant.Route),
+	do func(*tenant.Snapshot, *tenant.Route) error,
 ) error {
 	defer d.wantTidy()
 	return d.change(ctx, func(s *tenant.Snapshot) (*tenant.Change, error) {
@@ -109,6 +118,9 @@ func (d *Deployer) route(
 			return nil, nil
 		}
 		r.Changed, r.Changer = d.cfg.Now().UTC(), actor
+		if ahead != nil {
+			ahead(s, &r)
+		}
 		return &tenant.Change{Actor: actor, SetRoutes: []*tenant.Route{&r}, SetVersions: trustedAgain(s, &r)}, nil
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/wasmres/wasmres/internal/blobs"
 	"github.com/wasmres/wasmres/internal/host"
 	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/internal/turns"
 	"github.com/wasmres/wasmres/runtime"
 )
 
@@ -48,6 +49,11 @@ type Config struct {
 	Module func(ctx context.Context, reference string) (host.Module, error)
 	// Meter begins to count what a trial uses; l has its process. Nil counts nothing.
 	Meter func(of tenant.ProviderID, version int, l *runtime.Live) host.Meter
+	// Share pays for the processor time of a tenant's versions until they serve. Nil charges no tenant.
+	Share func(tenantID string) *runtime.Share
+	// Ahead serves by a route that is about to be stored, and returns what serves by the stored one again if that fails. A rollback
+	// calls it, so that clients do not wait for the disk; its caller does. Nil serves by what is stored alone.
+	Ahead func(s *tenant.Snapshot, next *tenant.Route) (undo func())
 	// Version of the program.
 	Version string
 	Logger  *slog.Logger     // nil discards
@@ -60,7 +66,7 @@ type Deployer struct {
 	cfg    Config
 	ctx    context.Context // ends in Close
 	cancel context.CancelFunc
-	slots  chan struct{} // one for each version that is worked on
+	line   *turns.Line   // has a slot for each version that is worked on
 	tidied chan struct{} // asks for the removal of old versions; of capacity 1
 
 	mu       sync.Mutex
@@ -80,12 +86,15 @@ func New(cfg Config) (*Deployer, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.Ahead == nil {
+		cfg.Ahead = func(*tenant.Snapshot, *tenant.Route) func() { return func() {} }
+	}
 	if cfg.Meter == nil {
 		cfg.Meter = func(tenant.ProviderID, int, *runtime.Live) host.Meter {
 			return host.Meter{Used: func(runtime.Usage) {}, Close: func() {}}
 		}
 	}
-	d := &Deployer{cfg: cfg, slots: make(chan struct{}, workers), tidied: make(chan struct{}, 1), underWay: map[string]bool{}}
+	d := &Deployer{cfg: cfg, line: turns.New(workers), tidied: make(chan struct{}, 1), underWay: map[string]bool{}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	for _, all := range cfg.Store.Snapshot().Versions {
 		for _, v := range all {

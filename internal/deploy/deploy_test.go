@@ -444,3 +444,49 @@ func TestOldVersionsAreRemoved(t *testing.T) {
 		t.Errorf("30 days after they were decided, left are %s", got)
 	}
 }
+
+// A failing store makes no change while it says why.
+type failing struct {
+	*store.Store
+	err error
+}
+
+func (s *failing) Apply(ctx context.Context, c tenant.Change) (uint64, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	return s.Store.Apply(ctx, c)
+}
+
+// A rollback takes effect before it is stored, and is taken back if it cannot be.
+func TestARollbackIsAheadOfTheStore(t *testing.T) {
+	f := open(t, nil)
+	change := tenant.Change{SetRoutes: []*tenant.Route{{Tenant: "acme", Provider: "notes", Active: 2, Previous: 1}}}
+	for number := 1; number <= 2; number++ {
+		change.SetVersions = append(change.SetVersions, &tenant.Version{
+			Tenant: "acme", Provider: "notes", Number: number, Digest: fmt.Sprintf("sha256:%064x", number), State: tenant.StateApproved,
+		})
+	}
+	f.apply(change)
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	to, served := &failing{f.store, tenant.ErrUnavailable}, 2
+	cfg := f.cfg
+	cfg.Store = to
+	cfg.Ahead = func(s *tenant.Snapshot, next *tenant.Route) func() {
+		if s != f.store.Snapshot() || s.Routes[notes].Active != 2 {
+			t.Errorf("the route to %d is ahead of %+v", next.Active, s.Routes[notes])
+		}
+		served = next.Active
+		return func() { served = s.Routes[notes].Active }
+	}
+	f.start(cfg)
+	if err := f.Rollback(t.Context(), notes, "ada", nil); !errors.Is(err, tenant.ErrUnavailable) || served != 2 {
+		t.Errorf("got %v, and version %d serves, though nothing was stored", err, served)
+	}
+	to.err = nil
+	if err := f.Rollback(t.Context(), notes, "ada", nil); err != nil || served != 1 || f.store.Snapshot().Routes[notes].Active != 1 {
+		t.Errorf("got %v, and version %d serves", err, served)
+	}
+}

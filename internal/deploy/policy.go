@@ -86,7 +86,7 @@ func approvedBy(at *place, p *policy.Policy) string {
 	case !isClosed(p):
 		return ""
 	case policy.Covers(&at.provider.Policy, p):
-		return "policy of the provider"
+		return "policy set for the provider"
 	case at.active != nil && policy.Covers(&at.active.Policy, p):
 		return fmt.Sprintf("policy of version %d", at.active.Number)
 	}

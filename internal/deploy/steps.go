@@ -15,6 +15,7 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 	"github.com/wasmres/wasmres/internal/strict"
 	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 const (
@@ -25,12 +26,11 @@ const (
 
 // advance brings a version as far as the server alone can, or until the Deployer is closed.
 func (d *Deployer) advance(id tenant.ProviderID, number int) {
-	select {
-	case d.slots <- struct{}{}:
-		defer func() { <-d.slots }()
-	case <-d.ctx.Done():
+	leave, err := d.line.Enter(d.ctx, id.Tenant)
+	if err != nil {
 		return
 	}
+	defer leave()
 	wait := firstWait
 	for tries := 0; d.ctx.Err() == nil; {
 		v := d.cfg.Store.Snapshot().VersionOf(id, number)
@@ -73,7 +73,7 @@ func (r *refusal) Unwrap() error { return r.err }
 
 // step does the next step of a version. An error says that it may be done again.
 func (d *Deployer) step(v *tenant.Version) error {
-	ctx, cancel := context.WithTimeout(d.ctx, stepTime)
+	ctx, cancel := context.WithTimeout(runtime.WithOwner(d.ctx, v.Tenant), stepTime)
 	defer cancel()
 	at, err := d.placeOf(d.cfg.Store.Snapshot(), v.ID())
 	if err != nil {
@@ -165,7 +165,7 @@ func (d *Deployer) admit(at *place, v *tenant.Version) (func(*tenant.Version) er
 		return nil, err
 	}
 	defer b.Release()
-	p, err := d.cfg.Runtime.Prepare(b.File, optionsOf(at, v))
+	p, err := d.cfg.Runtime.Prepare(b.File, d.optionsOf(at, v))
 	if err != nil {
 		return nil, refuseIf("the module is not admitted", err)
 	}
@@ -187,7 +187,7 @@ func (d *Deployer) compile(ctx context.Context, at *place, v *tenant.Version) (f
 		return nil, err
 	}
 	defer b.Release()
-	p, err := d.cfg.Runtime.Prepare(b.File, optionsOf(at, v))
+	p, err := d.cfg.Runtime.Prepare(b.File, d.optionsOf(at, v))
 	began := time.Now()
 	if err == nil {
 		err = p.Compile(ctx)

@@ -21,12 +21,20 @@ const (
 )
 
 // optionsOf are those of the runtime under which a version serves, as far as the shape of a module depends on them.
-func optionsOf(at *place, v *tenant.Version) *runtime.Options {
+func (d *Deployer) optionsOf(at *place, v *tenant.Version) *runtime.Options {
 	own := v.Policy.Limits
 	if !v.HasPolicy && v.Manifest == "" {
 		own = at.provider.Policy.Limits
 	}
-	return &runtime.Options{Limits: at.plan.LimitsOf(own)}
+	return &runtime.Options{Limits: at.plan.LimitsOf(own), Share: d.shareOf(v)}
+}
+
+// shareOf returns what pays for a version; nil for nothing.
+func (d *Deployer) shareOf(v *tenant.Version) *runtime.Share {
+	if d.cfg.Share == nil {
+		return nil
+	}
+	return d.cfg.Share(v.Tenant)
 }
 
 // grantedFor returns the policy of the trial: what is approved in advance, or configuration and limits alone.
@@ -64,7 +72,7 @@ func (d *Deployer) try(ctx context.Context, at *place, v *tenant.Version) (func(
 	granted, all := grantedFor(at, b.File, v)
 	a, err := app.Open(ctx, app.Config{
 		File: b.File, Digest: v.Digest, From: approval.Published{Repository: "wasmres-provider:" + v.Provider}, Name: v.Provider, Prefixes: at.provider.Prefixes,
-		HidePrincipal: true, Grants: granted, Limits: at.plan.LimitsOf(granted.Limits), Host: d.cfg.Runtime, Live: live, DataDir: d.dataDir(v.Tenant),
+		HidePrincipal: true, Share: d.shareOf(v), Grants: granted, Limits: at.plan.LimitsOf(granted.Limits), Host: d.cfg.Runtime, Live: live, DataDir: d.dataDir(v.Tenant),
 		Denied: func(app.Denial) {}, Used: meter.Used, Version: d.cfg.Version,
 		Logger: d.cfg.Logger.With(attrs(v)...),
 	})

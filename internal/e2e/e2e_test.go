@@ -72,8 +72,14 @@ func wasmres(t testing.TB) string {
 // serve runs the example over HTTP and gives its URL.
 func serve(t *testing.T, bin string, flags ...string) string {
 	t.Helper()
+	return serveExample(t, bin, "everything", flags...)
+}
+
+// serveExample starts wasmres with an example, and returns its endpoint.
+func serveExample(t *testing.T, bin, example string, flags ...string) string {
+	t.Helper()
 	args := append([]string{"run", "--http", "127.0.0.1:0"}, flags...)
-	cmd := exec.Command(bin, append(args, guesttest.File(t, "everything"))...)
+	cmd := exec.Command(bin, append(args, guesttest.File(t, example))...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -203,6 +209,37 @@ func TestInspector(t *testing.T) {
 				inspect(t, era, target)
 			})
 		}
+	}
+}
+
+// The skills of an example must pass the checks of the clients that know the extension, and the suite's scenarios for it.
+func TestSkills(t *testing.T) {
+	needTools(t)
+	t.Parallel()
+	folder, err := filepath.Abs("../../examples/wasm/skills/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := serveExample(t, wasmres(t), "skills", "--dir", folder+":/skills:ro")
+	for name, args := range map[string][]string{
+		"client": {"skills.mjs", url},
+		"inspector": {"node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js", "--cli", "--protocol-era", "modern",
+			"-q", "--format", "json", "--method", "skills/list", "--verify", "--server-url", url, "--transport", "http"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if out, err := script(t, 2*time.Minute, args...); err != nil {
+				t.Errorf("%v\n%s", err, tail(out, 40))
+			}
+		})
+	}
+	for _, scenario := range []string{"enumeration", "manifest", "directory"} {
+		t.Run(scenario, func(t *testing.T) {
+			out, err := script(t, time.Minute, conformance, "server", "--url", url, "--scenario", "sep-2640-skills-"+scenario,
+				"--force", "-o", t.TempDir()) // it skips scenarios of extensions otherwise
+			if err != nil || !strings.Contains(out, ", 0 failed") {
+				t.Errorf("%v\n%s", err, tail(out, 40))
+			}
+		})
 	}
 }
 

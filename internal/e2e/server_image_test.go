@@ -42,7 +42,7 @@ func TestAnImageServesTenants(t *testing.T) {
 		_ = server.Wait()
 	}()
 	lines := bufio.NewReader(log)
-	endpoint := awaitLine(t, lines, `Serving 1 tenant at (http://127\.0\.0\.1:[0-9]+)/t/`)
+	endpoint := awaitLine(t, lines, `"serving","tenants":1,"url":"(http://127\.0\.0\.1:[0-9]+)/t/TENANT/mcp"`)
 	awaitLine(t, lines, `("operators can connect")`)
 	go func() { _, _ = io.Copy(io.Discard, lines) }()
 

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// ErrHeld is the error of those that do not wait for a lock which another process has.
+var ErrHeld = errors.New("its lock is held")
+
 // maxWait bounds the wait for a lock, which programs hold for milliseconds.
 const maxWait = 30 * time.Second
 

@@ -30,3 +30,9 @@ func Crashing(tb testing.TB, l project.Language) string {
 		return Packed(tb, filepath.Join(wasm, "crash-javascript"), l)
 	}
 }
+
+// Computing returns the path of a provider whose reads keep a processor busy: compute://N for N thousand steps, of about 2 ns each.
+func Computing(tb testing.TB) string {
+	tb.Helper()
+	return CModule(tb, "wasm32", "-O2 -mbulk-memory", "-nostdlib -Wl,--no-entry", "compute.c")
+}

@@ -109,6 +109,9 @@ type Rollout struct {
 	Began   time.Time      // zero while no client has asked for the tenant
 	Active  rollout.Counts // of the active version of the provider, since then
 	Canary  rollout.Counts
+	// History is the same in steps of time since then, which are StepTime long.
+	History  []rollout.Step
+	StepTime time.Duration
 	// Failed says why the version was taken back, if it was: the host has reported it, and the snapshot still has it.
 	Failed string
 	// Problem says why the version is not loaded, while it is tried again.
@@ -148,6 +151,7 @@ func (h *Host) Rollout(id tenant.ProviderID) (Rollout, bool) {
 	if t := r.trials[id.Provider]; t != nil {
 		state.Began = t.began
 		state.Active, state.Canary = t.Counts()
+		state.StepTime, state.History = t.History()
 		if t.problem != nil {
 			state.Problem = t.problem.Error()
 		}

@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/rollout"
@@ -15,8 +17,11 @@ type generation struct {
 	stable   *sharedSet
 	canaries map[string]*sharedSet // by the name of the provider of which a version is on trial
 	picks    *rollout.Source       // nil without canaries
-	spares   []*sharedMember       // open for a rollback
 	problems map[string]error      // of canaries that cannot be loaded, by the names of their providers
+
+	mu     sync.Mutex
+	spares []*sharedMember // open for a rollback; guarded by mu
+	closed bool            // guarded by mu
 }
 
 var _ runtime.Marked = (*generation)(nil)
@@ -41,7 +46,10 @@ func (g *generation) Mark(ctx context.Context, uri abi.URI) any {
 
 // Close implements [runtime.Replacement]. Providers that another generation has stay open.
 func (g *generation) Close() error {
+	g.mu.Lock()
+	g.closed = true
 	errs := []error{g.stable.release(), releaseAll(g.spares)}
+	g.mu.Unlock()
 	for _, s := range g.canaries {
 		errs = append(errs, s.release())
 	}
@@ -81,4 +89,41 @@ func (r *route) openGeneration(ctx context.Context, is *settings) (*generation, 
 		}
 	}
 	return g, nil
+}
+
+// openSpares opens those versions that are not open yet to which a rollback would return, for as long as a generation serves: a
+// rollback is not to wait until a module is loaded. They start no process.
+func (r *route) openSpares(is *settings, g *generation) {
+	ctx, cancel := context.WithTimeout(r.host.ctx, openTime)
+	defer cancel()
+	for _, s := range is.spares {
+		if !g.lacks(s) {
+			continue
+		}
+		m, err := r.members.acquire(s, func() (*member, error) { return r.openMember(ctx, s) })
+		if err == nil {
+			err = g.keep(m)
+		}
+		if err != nil && ctx.Err() == nil {
+			r.host.cfg.Logger.Warn("version for a rollback not opened", "tenant", r.id, "provider", s.provider.Name, "version", s.version, "err", err)
+		}
+	}
+}
+
+// lacks reports whether a version is not open for a rollback, and could be.
+func (g *generation) lacks(s *spec) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.closed && !slices.ContainsFunc(g.spares, func(m *sharedMember) bool { return m.key.isSame(s) })
+}
+
+// keep keeps a version open until the generation is closed. It releases it if that is closed already.
+func (g *generation) keep(m *sharedMember) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return m.release()
+	}
+	g.spares = append(g.spares, m)
+	return nil
 }

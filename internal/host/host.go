@@ -67,6 +67,8 @@ type Config struct {
 	Metadata func(tenantID, host string) []byte
 	// Module gets the module of a reference; nil refuses references.
 	Module func(ctx context.Context, reference string) (Module, error)
+	// Given is Module for a reference of a tenant that the API owns; nil refuses those.
+	Given func(ctx context.Context, reference string) (Module, error)
 	// Blob gets the module of a version by its digest; nil refuses versions. It does not block for long. Of the Module it
 	// gives File and Release.
 	Blob func(digest string) (Module, error)
@@ -93,6 +95,8 @@ type Config struct {
 	// Crashed gets each call that failed by a fault of a provider; keepURI says whether its URI may be kept beyond a recorded
 	// session. It must not block. Nil discards.
 	Crashed func(of tenant.ProviderID, f *app.Fault, keepURI bool)
+	// Processors makes calls of tenants wait for processors, by the weights of their plans. Nil makes none wait.
+	Processors *runtime.Processors
 	// Meter begins to count what a provider uses that is being opened; version is 0 for one with a module. l has its processes.
 	// Nil counts nothing.
 	Meter func(of tenant.ProviderID, version int, l *runtime.Live) Meter
@@ -101,6 +105,8 @@ type Config struct {
 	// Denied gets calls of capabilities that a policy does not allow, each different one at most once a minute, after they
 	// were logged. It must not block. Nil discards.
 	Denied func(of tenant.ProviderID, d app.Denial)
+	// MaxStreams is how many streams of changes the clients of all tenants may have at once. Zero has no bound.
+	MaxStreams int
 	// Idle is for how long a tenant stays open without a request. Zero means 15 minutes.
 	Idle time.Duration
 	// OpenWait is for how long a request waits until its tenant is open. Then it fails, with the time to retry after, and the
@@ -118,15 +124,17 @@ type Host struct {
 	ctx       context.Context // ends in Close
 	cancel    context.CancelFunc
 	strangers *throttle.Log // clients without a good credential that ask for a cold tenant
+	streams   streams
+	leftOut   *throttle.Log // records of tenants that have too many
 
 	close func() error // works once
 
 	routes atomic.Pointer[routes]
 	work   sync.WaitGroup // goroutines of the Host
 
-	mu         sync.Mutex // held by Update and Close
-	closed     bool
-	generation uint64 // of the snapshot that is served
+	mu     sync.Mutex // held by Update and Close
+	closed bool
+	served *tenant.Snapshot
 }
 
 // routes are the tenants of one snapshot. They are immutable.
@@ -186,12 +194,42 @@ func New(cfg Config) (*Host, error) {
 	if cfg.CanaryFailed == nil {
 		cfg.CanaryFailed = func(tenant.ProviderID, int, string) {}
 	}
-	h := &Host{cfg: cfg, strangers: throttle.New(cfg.Logger)}
+	h := &Host{cfg: cfg, strangers: throttle.New(cfg.Logger), leftOut: throttle.New(cfg.Logger), served: &tenant.Snapshot{}}
+	h.streams.most = int64(cfg.MaxStreams)
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.routes.Store(&routes{})
 	h.close = sync.OnceValue(h.release)
 	h.work.Go(h.closeUnused)
 	return h, nil
+}
+
+// Ahead serves a provider by a route that is about to be stored, so that no client waits for the disk, and returns a function that
+// serves by the newest snapshot again, for a route that was not stored. s is the snapshot that the route was made for; if that is
+// not the one served, Ahead does nothing.
+func (h *Host) Ahead(s *tenant.Snapshot, next *tenant.Route) (undo func()) {
+	id := next.Tenant
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.Generation == h.served.Generation {
+		ahead := *s
+		if ahead.Routes = maps.Clone(s.Routes); ahead.Routes == nil {
+			ahead.Routes = map[tenant.ProviderID]*tenant.Route{}
+		}
+		ahead.Routes[next.ID()] = next
+		h.setLocked(&ahead, id)
+	}
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.setLocked(h.served, id)
+	}
+}
+
+// setLocked serves a tenant as a snapshot says. The caller holds mu.
+func (h *Host) setLocked(s *tenant.Snapshot, id string) {
+	if r, t := h.routes.Load().byID[id], s.Tenants[id]; !h.closed && r != nil && t != nil {
+		r.set(settingsOf(s, t))
+	}
 }
 
 // Update serves the tenants of a snapshot from now on. It does not wait for providers of tenants that change: until those
@@ -200,36 +238,44 @@ func New(cfg Config) (*Host, error) {
 func (h *Host) Update(s *tenant.Snapshot) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || s.Generation < h.generation {
+	if h.closed || s.Generation < h.served.Generation {
 		return
 	}
-	h.generation = s.Generation
+	before := h.served
+	h.served = s
 	h.cfg.Clients.Update(s)
 	old := h.routes.Load()
-	next := &routes{byID: maps.Clone(old.byID), byHost: make(map[string]*route, len(s.Hosts)), gone: s.Gone}
-	if next.byID == nil {
-		next.byID = make(map[string]*route, len(s.Tenants))
-	}
-	for id, t := range s.Tenants { // of which nearly all are as they were
-		r := next.byID[id]
+	next := &routes{byID: old.byID, byHost: old.byHost, gone: s.Gone}
+	var gone []*route
+	isOwned := false // byID may be changed
+	for _, id := range s.ChangedSince(before) {
+		t, r := s.Tenants[id], old.byID[id]
+		if (t == nil) != (r == nil) && !isOwned {
+			next.byID, isOwned = make(map[string]*route, len(s.Tenants)), true
+			maps.Copy(next.byID, old.byID)
+		}
 		switch {
+		case t == nil && r == nil:
+		case t == nil:
+			delete(next.byID, id)
+			gone = append(gone, r)
 		case r == nil:
 			r = newRoute(h, id)
+			r.set(settingsOf(s, t))
 			next.byID[id] = r
-		case r.is.Load().isOf(s, t):
-			continue
+		case !r.is.Load().isOf(s, t):
+			r.set(settingsOf(s, t))
 		}
-		r.set(settingsOf(s, t))
 	}
-	maps.DeleteFunc(next.byID, func(id string, _ *route) bool { return s.Tenants[id] == nil })
-	for name, t := range s.Hosts {
-		next.byHost[name] = next.byID[t.ID]
+	if !tenant.IsSameMap(s.Hosts, before.Hosts) {
+		next.byHost = make(map[string]*route, len(s.Hosts))
+		for name, t := range s.Hosts {
+			next.byHost[name] = next.byID[t.ID]
+		}
 	}
 	h.routes.Store(next)
-	for id, r := range old.byID {
-		if next.byID[id] == nil {
-			r.set(&settings{})
-		}
+	for _, r := range gone {
+		r.set(&settings{})
 	}
 }
 
@@ -317,6 +363,7 @@ func (h *Host) release() error {
 	err = errors.Join(err, eachOpen(last, func(o *open) error { return o.source.Close() }))
 	h.work.Wait()
 	h.strangers.Close()
+	h.leftOut.Close()
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wasmres/wasmres/internal/oauth"
 	"github.com/wasmres/wasmres/runtime"
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/resource"
@@ -18,7 +19,7 @@ import (
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	rs := h.routes.Load()
-	if of, ok := strings.CutPrefix(r.URL.Path, metadataPrefix); ok {
+	if of, ok := strings.CutPrefix(r.URL.Path, oauth.ResourcePrefix); ok {
 		h.serveMetadata(w, r, rs, of)
 		return
 	}
@@ -32,6 +33,8 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such tenant", http.StatusNotFound)
 	case route == nil:
 		http.Error(w, "nothing here: the Model Context Protocol is at /t/TENANT/mcp", http.StatusNotFound)
+	case rs.isMisdirected(r, route):
+		http.Error(w, "the connection is for another host: send the request on one for this host", http.StatusMisdirectedRequest)
 	default:
 		route.serveHTTP(w, r)
 	}
@@ -91,14 +94,8 @@ func (r *route) mayOpen(req *http.Request) error {
 	return err
 }
 
-// metadataPrefix begins the path of the metadata of an endpoint, whose own path follows (RFC 9728 §3.1).
-const metadataPrefix = "/.well-known/oauth-protected-resource"
-
-// serveMetadata answers a request for the metadata of the endpoint at a path. Web pages of any origin may read it: it has no secret, and
-// browsers ask for it before they have a token.
+// serveMetadata answers a request for the metadata of the endpoint at a path.
 func (h *Host) serveMetadata(w http.ResponseWriter, r *http.Request, rs *routes, path string) {
-	header := w.Header()
-	header.Set("Access-Control-Allow-Origin", "*")
 	var text []byte
 	if route := rs.find([]byte(r.Host), []byte(path)); route != nil {
 		host := ""
@@ -107,22 +104,12 @@ func (h *Host) serveMetadata(w http.ResponseWriter, r *http.Request, rs *routes,
 		}
 		text = h.cfg.Metadata(route.id, host)
 	}
-	switch {
-	case text == nil:
+	if text == nil {
+		w.Header().Set("Access-Control-Allow-Origin", "*") // so that the page learns the status
 		http.Error(w, "nothing here: no endpoint at "+strconv.Quote(path)+" takes tokens of an issuer", http.StatusNotFound)
-	case r.Method == http.MethodOptions:
-		header.Set("Access-Control-Allow-Methods", "GET, HEAD")
-		header.Set("Access-Control-Allow-Headers", "*")
-		header.Set("Access-Control-Max-Age", "3600")
-		w.WriteHeader(http.StatusNoContent)
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		header.Set("Allow", "GET, HEAD, OPTIONS")
-		http.Error(w, "read the metadata with GET", http.StatusMethodNotAllowed)
-	default:
-		header.Set("Content-Type", "application/json")
-		header.Set("Cache-Control", "max-age=300")
-		_, _ = w.Write(text) // an error means that the client has gone
+		return
 	}
+	oauth.ServeMetadata(w, r, text)
 }
 
 // serveOnce answers one request as the tenant's server would, from another source: without opening a provider. The server

@@ -25,6 +25,7 @@ type spec struct {
 	limits   runtime.Limits
 	sealed   map[string]time.Time // when the sealed secrets of its policy were set
 	uris     bool                 // reports of crashes have URIs
+	given    bool                 // the API was given the reference of the module, and the operator has not written it
 }
 
 // isSame reports whether two specs are of one open provider.
@@ -36,7 +37,8 @@ func (s *spec) isSame(o *spec) bool {
 type member struct {
 	*app.App
 	meter   Meter
-	release func() // lets go of its module
+	live    *runtime.Live // has its processes
+	release func()        // lets go of its module
 }
 
 // Close closes the provider.
@@ -65,7 +67,7 @@ func (r *route) openMember(ctx context.Context, s *spec) (*member, error) {
 		m.Release()
 		return nil, fmt.Errorf("provider %s: %w", s.provider.Name, err)
 	}
-	return &member{App: a, meter: meter, release: m.Release}, nil
+	return &member{App: a, meter: meter, live: live, release: m.Release}, nil
 }
 
 // module gets the module of a provider.
@@ -82,10 +84,15 @@ func (r *route) module(ctx context.Context, s *spec) (Module, error) {
 		m.From.Repository = "wasmres-provider:" + p.Name // all versions have the same data
 	case !registry.LooksLikeReference(p.Module):
 		m = Module{File: p.Module, Digest: p.Digest}
-	case h.cfg.Module == nil:
-		return m, fmt.Errorf("%s: this server gets no modules from registries", p.Module)
 	default:
-		m, err = h.cfg.Module(ctx, p.Module)
+		get := h.cfg.Module
+		if s.given {
+			get = h.cfg.Given
+		}
+		if get == nil {
+			return m, fmt.Errorf("%s: this server gets no modules from registries", p.Module)
+		}
+		m, err = get(ctx, p.Module)
 	}
 	if err != nil {
 		return m, err
@@ -103,7 +110,7 @@ func (r *route) module(ctx context.Context, s *spec) (Module, error) {
 // config returns how to open a provider.
 func (r *route) config(s *spec, m Module, live *runtime.Live, meter Meter) app.Config {
 	h, p := r.host, &s.provider
-	logger := h.cfg.Logger.With("tenant", r.id, "provider", p.Name)
+	logger := r.log.With("provider", p.Name)
 	if s.version > 0 {
 		logger = logger.With("version", s.version)
 	}
@@ -120,7 +127,7 @@ func (r *route) config(s *spec, m Module, live *runtime.Live, meter Meter) app.C
 		Sealed: sealed, ProviderVersion: version,
 		Record: p.RecordCrashes, Fault: func(f *app.Fault) { h.cfg.Crashed(id, f, s.uris) },
 		File: m.File, Digest: m.Digest, From: m.From, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal,
-		Grants: p.Policy, Limits: s.limits, Cache: true, Host: h.cfg.Runtime, Lazy: true, Live: live,
+		Grants: p.Policy, Limits: s.limits, Cache: true, Host: h.cfg.Runtime, Lazy: true, Live: live, Share: r.share,
 		DataDir: filepath.Join(h.cfg.DataDir, "tenants", r.id), Version: h.cfg.Version,
 		Admit: q.Provider(p.Name), Used: func(u runtime.Usage) { q.Used(u); meter.Used(u) },
 		Asked: func(capability string, code abi.Code) { h.cfg.Asked(id, capability, code) },

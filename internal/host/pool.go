@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -23,8 +24,8 @@ type shared[K any, V io.Closer] struct {
 	users int // guarded by pool.mu
 }
 
-// acquire returns the value of a key for one more user, who releases it. It opens the value if none is there. One goroutine
-// at a time may call it.
+// acquire returns the value of a key for one more user, who releases it. It opens the value if none is there. Of two values that are
+// opened at the same time, one is closed again.
 func (p *pool[K, V]) acquire(key K, open func() (V, error)) (*shared[K, V], error) {
 	if s := p.find(key); s != nil {
 		return s, nil
@@ -33,9 +34,16 @@ func (p *pool[K, V]) acquire(key K, open func() (V, error)) (*shared[K, V], erro
 	if err != nil {
 		return nil, err
 	}
-	s := &shared[K, V]{key: key, value: value, pool: p, users: 1}
 	p.mu.Lock()
+	if s := p.findLocked(key); s != nil {
+		p.mu.Unlock()
+		if err := value.Close(); err != nil {
+			return nil, errors.Join(err, s.release())
+		}
+		return s, nil
+	}
 	defer p.mu.Unlock()
+	s := &shared[K, V]{key: key, value: value, pool: p, users: 1}
 	p.open = append(p.open, s)
 	return s, nil
 }
@@ -44,6 +52,10 @@ func (p *pool[K, V]) acquire(key K, open func() (V, error)) (*shared[K, V], erro
 func (p *pool[K, V]) find(key K) *shared[K, V] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.findLocked(key)
+}
+
+func (p *pool[K, V]) findLocked(key K) *shared[K, V] {
 	for _, s := range p.open {
 		if p.isSame(s.key, key) {
 			s.users++
@@ -51,6 +63,13 @@ func (p *pool[K, V]) find(key K) *shared[K, V] {
 		}
 	}
 	return nil
+}
+
+// values returns those that are open.
+func (p *pool[K, V]) values() (all []*shared[K, V]) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.open)
 }
 
 // release ends the use of one user, and closes the value after that of the last one.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,9 +20,11 @@ import (
 // A route is one tenant, cold or open.
 type route struct {
 	// fixed at creation
-	host *Host
-	id   string
-	live *runtime.Live // bounds the processes of all its providers
+	host  *Host
+	id    string
+	live  *runtime.Live  // bounds the processes of all its providers
+	share *runtime.Share // has the calls of all its providers wait for processors; nil for none
+	log   *slog.Logger   // has what the tenant's providers and clients cause
 
 	cursors []byte // the key of cursors of all sets
 	members *pool[*spec, *member]
@@ -81,7 +84,13 @@ func newRoute(h *Host, id string) *route {
 	r := &route{
 		host: h, id: id, live: live, cursors: make([]byte, 32), back: map[string]takenBack{}, trials: map[string]*trial{},
 	}
+	r.log = slog.New(newTenantLog(h.cfg.Logger.Handler(), func() {
+		h.leftOut.Warn(id, "records of the tenant left out: see 'wasmres logs' and 'wasmres crash'", "tenant", id)
+	})).With("tenant", id)
 	_, _ = rand.Read(r.cursors) // never fails
+	if h.cfg.Processors != nil {
+		r.share = h.cfg.Processors.NewShare(1)
+	}
 	r.members = &pool[*spec, *member]{isSame: (*spec).isSame}
 	r.sets = &pool[[]*sharedMember, *set]{isSame: isSameMembers}
 	return r
@@ -128,9 +137,13 @@ func (r *route) applyLocked() {
 
 // bound bounds what the tenant uses as its plan says.
 func (r *route) bound(p *tenant.Plan) {
-	err := r.live.Set(runtime.LiveConfig{Max: p.LiveProviders, Memory: p.LiveMemory, StartsPerMinute: p.StartsPerMinute})
+	providers, memory, starts := p.Live()
+	err := r.live.Set(runtime.LiveConfig{Max: providers, Memory: memory, StartsPerMinute: starts})
 	if err != nil {
 		r.host.cfg.Logger.Error("processes of the tenant not bounded as its plan says", "tenant", r.id, "plan", p.Name, "err", err)
+	}
+	if r.share != nil {
+		r.share.SetWeight(p.Weight)
 	}
 	if q := r.quota.Load(); q != nil {
 		q.Set(p)
@@ -263,7 +276,7 @@ func (r *route) tryOpen(is *settings) error {
 	if is.tenant == nil || is.tenant.Disabled {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(r.host.ctx, openTime)
+	ctx, cancel := context.WithTimeout(runtime.WithOwner(r.host.ctx, r.id), openTime)
 	defer cancel()
 	r.mu.Lock()
 	r.attempt = attempt{is, cancel}
@@ -277,6 +290,9 @@ func (r *route) tryOpen(is *settings) error {
 	}
 	owned, err := r.useLocked(is, g)
 	if owned && err == nil {
+		if len(is.spares) > 0 {
+			r.host.work.Go(func() { r.openSpares(is, g) })
+		}
 		if wait, again := r.noteCanariesLocked(is, g.problems); again {
 			r.retryLocked(wait)
 		}
@@ -328,8 +344,8 @@ func (r *route) options(is *settings) *runtime.ServerOptions {
 	t := is.tenant
 	return &runtime.ServerOptions{
 		Tools: t.Tools, AllowedHosts: slices.Concat(r.host.cfg.AllowedHosts, t.Hosts), AllowedOrigins: t.Origins,
-		Auth: r.host.cfg.Clients.Authenticator(r.id), Admission: &gate{r.quotaOf(is), func(limit string) { r.host.cfg.Limited(r.id, limit) }, r.host.cfg.IsUnrecorded}, AccessLog: r.record, Tracer: r.host.cfg.Tracer(r.id),
-		Logger: r.host.cfg.Logger.With("tenant", r.id),
+		Auth: r.host.cfg.Clients.Authenticator(r.id), Admission: &gate{r.quotaOf(is), func(limit string) { r.host.cfg.Limited(r.id, limit) }, r.host.cfg.IsUnrecorded, &r.host.streams}, AccessLog: r.record, Tracer: r.host.cfg.Tracer(r.id),
+		Logger: r.log,
 	}
 }
 

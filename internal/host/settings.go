@@ -89,6 +89,7 @@ func (is *settings) specOf(p *tenant.Provider, v *tenant.Version) *spec {
 		s.provider.Digest, s.provider.Policy, s.version = v.Digest, v.Policy, v.Number
 		s.provider.Policy.Secrets, s.provider.Policy.SQL = withSources(v.Policy.Secrets), withDSNs(v.Policy.SQL)
 	}
+	s.given = v == nil && is.tenant.Owner == tenant.OwnerAPI
 	s.uris = is.tenant.CrashURIs || is.plan.CrashURIs
 	s.limits = is.plan.LimitsOf(s.provider.Policy.Limits)
 	is.noteSealed(s)

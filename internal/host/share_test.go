@@ -199,8 +199,58 @@ func TestADeployedProviderIsServedByItsActiveVersion(t *testing.T) {
 	s.Update(deployed(&tenant.Route{Active: 1, Previous: 2}, one, two))
 	<-events
 	reads("version 1 again", `"text"`)
-	if state := s.States("a")["notes"]; state.Name != "idle" {
-		t.Errorf("got state %+v, want idle", state)
+	if state := s.States("a")["notes"]; state.Name != "live" || state.Processes == 0 || state.Memory <= 0 || state.LastStart.IsZero() {
+		t.Errorf("got state %+v, want live, with a process that has memory and was started", state)
+	}
+}
+
+// A route that is about to be stored serves, until the snapshot has it or it could not be stored.
+func TestARouteServesAheadOfItsSnapshot(t *testing.T) {
+	one, two := version(t, 1, guesttest.File(t, "hello")), version(t, 2, guesttest.File(t, "everything"))
+	modules := newModules(map[string]string{one.Digest: guesttest.File(t, "hello"), two.Digest: guesttest.File(t, "everything")})
+	s := serve(t, host.Config{Blob: modules.take})
+	reads := func(when, want string) {
+		t.Helper()
+		if _, text := s.read("/t/a/mcp", "a", "hello://about"); !strings.Contains(text, want) {
+			t.Errorf("%s: got %s, want %s", when, text, want)
+		}
+	}
+	bad, good := &tenant.Route{Tenant: "a", Provider: "notes", Active: 2, Previous: 1}, &tenant.Route{Tenant: "a", Provider: "notes", Active: 1, Previous: 2}
+	was := deployed(bad, one, two)
+	was.Generation = 1
+	s.Update(was)
+	reads("the bad version", "not_found")
+	events := s.listen("/t/a/mcp", "a")
+	undo := s.Ahead(was, good)
+	<-events
+	reads("ahead of the snapshot", `"text"`)
+	undo()
+	<-events
+	reads("after a route that was not stored", "not_found")
+	s.Ahead(was, good)
+	<-events
+	now := deployed(good, one, two)
+	now.Generation = 2
+	s.Update(now)
+	undo()
+	reads("after a route that was stored", `"text"`)
+	s.Ahead(was, bad)
+	reads("after a route for an earlier snapshot", `"text"`)
+}
+
+// The version to which a rollback would return is open beside the one that serves, though no client had it before.
+func TestTheVersionBeforeIsOpenForARollback(t *testing.T) {
+	one, two := version(t, 1, guesttest.File(t, "hello")), version(t, 2, guesttest.File(t, "everything"))
+	modules := newModules(map[string]string{one.Digest: guesttest.File(t, "hello"), two.Digest: guesttest.File(t, "everything")})
+	s := serve(t, host.Config{Blob: modules.take})
+	s.Update(deployed(&tenant.Route{Active: 2, Previous: 1}, one, two))
+	events := s.listen("/t/a/mcp", "a") // which opens the tenant
+	modules.until("open " + one.Digest)
+	modules.setFail(one.Digest, errors.New("it is not to be loaded again"))
+	s.Update(deployed(&tenant.Route{Active: 1, Previous: 2}, one, two))
+	<-events
+	if _, text := s.read("/t/a/mcp", "a", "hello://about"); !strings.Contains(text, `"text"`) {
+		t.Errorf("after the rollback: got %s", text)
 	}
 }
 

@@ -1,11 +1,35 @@
 package host
 
-import "github.com/wasmres/wasmres/runtime"
+import (
+	"time"
+
+	"github.com/wasmres/wasmres/runtime"
+)
 
 // A State is the state of a provider.
 type State struct {
-	Name   string // cold, starting, idle, refused, or empty: a provider without an active version
-	Reason string // of the states refused and empty
+	// Name is cold, without a process; starting; live; refused: it could not be opened; or empty: it has no active version.
+	Name      string
+	Reason    string    // of the states refused and empty
+	Processes int       // of all its versions, those that start included
+	Memory    int64     // bytes of their own that the processes use, by figures that may be a second old
+	LastStart time.Time // of a process since the provider was opened; zero for none
+}
+
+// add adds what the processes of one version are and use.
+func (s *State) add(of runtime.LiveStats) {
+	s.Processes += of.Live + of.Starting
+	s.Memory += of.Memory
+	if of.LastStart.After(s.LastStart) {
+		s.LastStart = of.LastStart
+	}
+	switch {
+	case s.Name != "cold" && s.Name != "starting":
+	case of.Live > 0:
+		s.Name = "live"
+	case of.Starting > 0:
+		s.Name = "starting"
+	}
 }
 
 // Live returns what the processes of a tenant's providers are and use.
@@ -15,6 +39,22 @@ func (h *Host) Live(tenantID string) runtime.LiveStats {
 		return runtime.LiveStats{}
 	}
 	return r.live.Stats()
+}
+
+// Share returns what the calls of a tenant wait with, and pays for its processor time; nil for a tenant that is not served.
+func (h *Host) Share(tenantID string) *runtime.Share {
+	if r := h.routes.Load().byID[tenantID]; r != nil {
+		return r.share
+	}
+	return nil
+}
+
+// Waiting counts the calls of a tenant that wait for a processor.
+func (h *Host) Waiting(tenantID string) int {
+	if s := h.Share(tenantID); s != nil {
+		return s.Waiting()
+	}
+	return 0
 }
 
 // Streams counts the open streams of changes of all tenants: those of subscriptions/listen, and those of sessions.
@@ -28,12 +68,24 @@ func (h *Host) Streams() (listening, ofSessions int) {
 	return listening, ofSessions
 }
 
-// States returns the states of a tenant's providers, by name. A provider that is missing is cold.
+// States returns the states of a tenant's providers, by name; none for a tenant that is not there.
 func (h *Host) States(tenantID string) map[string]State {
 	r := h.routes.Load().byID[tenantID]
 	if r == nil {
 		return nil
 	}
+	states := r.states()
+	for _, m := range r.members.values() {
+		if s, ok := states[m.key.provider.Name]; ok {
+			s.add(m.value.live.Stats())
+			states[m.key.provider.Name] = s
+		}
+	}
+	return states
+}
+
+// states returns the states of the providers without what their processes are.
+func (r *route) states() map[string]State {
 	is := r.is.Load()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,13 +97,13 @@ func (h *Host) States(tenantID string) map[string]State {
 		p := &is.tenant.Providers[i]
 		switch {
 		case !is.serves(p.Name):
-			states[p.Name] = State{"empty", "no version of it is active: deploy one, or promote one that is approved"}
+			states[p.Name] = State{Name: "empty", Reason: "no version of it is active: deploy one, or promote one that is approved"}
 		case r.failure != nil && r.failure.of == is:
-			states[p.Name] = State{"refused", r.failure.err.Error()}
+			states[p.Name] = State{Name: "refused", Reason: r.failure.err.Error()}
 		case r.opening != nil:
 			states[p.Name] = State{Name: "starting"}
-		case r.open != nil:
-			states[p.Name] = State{Name: "idle"}
+		default:
+			states[p.Name] = State{Name: "cold"}
 		}
 	}
 	return states

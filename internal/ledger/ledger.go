@@ -115,7 +115,7 @@ func (l *Ledger) lockDir() (err error) {
 	}
 	alone, err := filelock.TryLock(l.lock, true)
 	if err == nil && !alone {
-		err = fmt.Errorf("another process has locked %s: end it, or choose another folder", file)
+		err = fmt.Errorf("another process has locked %s: end it, or choose another folder (%w)", file, filelock.ErrHeld)
 	}
 	return err
 }

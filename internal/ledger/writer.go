@@ -306,11 +306,11 @@ func (w *writer) signHead() error {
 	text, head := signHead(nil, w.ledger.key, w.at, w.ledger.cfg.Now())
 	log := w.ledger.cfg.Logger
 	if err := putAt(w.heads, text, w.headSize, &w.headTorn); err != nil {
-		log.Error("head of the ledger not written", "dir", w.ledger.cfg.Dir, "seq", head.Seq, "head", head.Hash, "err", err)
+		log.Error("head of the ledger not written", "dir", w.ledger.cfg.Dir, "seq", head.Seq, "head", head.Hash.String(), "err", err)
 		return fmt.Errorf("%w: sign its head: %w", ErrUnavailable, err)
 	}
 	w.headSize += int64(len(text))
 	w.signed = head.Seq
-	log.Info("ledger signed", "seq", head.Seq, "head", head.Hash, "key", head.Key)
+	log.Info("ledger signed", "seq", head.Seq, "head", head.Hash.String(), "key", head.Key)
 	return nil
 }

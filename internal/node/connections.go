@@ -8,7 +8,8 @@ const mostConnections = 10_000
 // A split is how the descriptors of this process are shared out: a client must not take those with which providers start,
 // nor live providers those of clients.
 type split struct {
-	connections int // of clients, on each listener; zero if the limit of descriptors is unknown
+	connections int // of clients but for streams, on each listener; zero if the limit of descriptors is unknown
+	streams     int // of all clients; likewise
 	capacity    runtime.CapacityBound
 }
 
@@ -17,8 +18,9 @@ func splitOf(listeners int) (s split) {
 	reserved := 0
 	for _, b := range runtime.Capacity(0, 0) {
 		if b.Name == runtime.OpenFiles {
-			s.connections = int(min(mostConnections, b.Free/2/uint64(max(listeners, 1))))
-			reserved = s.connections * listeners
+			s.connections = int(min(mostConnections, b.Free*3/8/uint64(max(listeners, 1))))
+			s.streams = int(min(mostConnections, b.Free/8))
+			reserved = s.connections*listeners + s.streams
 		}
 	}
 	if bounds := runtime.Capacity(0, uint64(reserved)); len(bounds) > 0 {

@@ -14,8 +14,8 @@ func TestClientsAndProvidersShareDescriptors(t *testing.T) {
 		}
 		for _, listeners := range []int{1, 2, 50} {
 			s := splitOf(listeners)
-			clients := uint64(s.connections * listeners)
-			if s.connections < 1 || s.connections > mostConnections || clients > b.Free/2 {
+			clients := uint64(s.connections*listeners + s.streams)
+			if s.connections < 1 || s.streams < 1 || s.streams > mostConnections || s.connections > mostConnections || clients > b.Free/2 {
 				t.Errorf("%d listeners: got %d connections for each, of %d descriptors", listeners, s.connections, b.Free)
 			}
 			if s.capacity.Providers > b.Providers || s.capacity.Name == runtime.OpenFiles && s.capacity.Free+clients > b.Free+100 {

@@ -25,7 +25,7 @@ var crashKinds = map[project.Language][]string{
 // its deadline, all others long before. A clock runs on between faults, and random numbers differ.
 func seedFault(tb testing.TB, l project.Language, file, kind string, n int) (crashes.Report, []byte) {
 	tb.Helper()
-	limits := "{memory: 48Mi, fuel: 60000000, timeout: 20s}"
+	limits := "{memory: 48Mi, fuel: 60000000, timeout: 2m}"
 	if kind == "slow" {
 		limits = "{memory: 48Mi, fuel: 100000000000, timeout: 200ms}"
 	}

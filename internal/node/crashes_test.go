@@ -44,7 +44,7 @@ func serveCrashing(tb testing.TB, providers, more string) *crashing {
 	if err := seal.New().WriteNew(key); err != nil {
 		tb.Fatal(err)
 	}
-	write(tb, filepath.Join(dir, "serve.yaml"), fmt.Sprintf("secrets: {key: %q}\n", key)+"listen: [{address: \"127.0.0.1:0\"}]\nplans:\n  large: {limits: {timeout: 30s}}\n  recorded: {audit: {reads: true}}\n"+unbounded)
+	write(tb, filepath.Join(dir, "serve.yaml"), fmt.Sprintf("secrets: {key: %q}\n", key)+"listen: [{address: \"127.0.0.1:0\"}]\nplans:\n  large: {limits: {timeout: 2m}}\n  recorded: {audit: {reads: true}}\n"+unbounded)
 	s, err := tenant.ReadSettings(filepath.Join(dir, "serve.yaml"), dir)
 	if err != nil {
 		tb.Fatal(err)

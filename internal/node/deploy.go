@@ -32,7 +32,7 @@ func (n *Node) blob(digest string) (host.Module, error) {
 // startDeployer begins the work on versions, and goes on with those of an earlier server.
 func (n *Node) startDeployer(data string) (err error) {
 	n.deployer, err = deploy.New(deploy.Config{
-		Store: n, Blobs: n.blobs, Runtime: n.engine, DataDir: data, Module: n.cfg.Pull, Meter: n.meter, Version: n.cfg.Version, Logger: n.cfg.Logger, Now: n.clock.now,
+		Store: n, Blobs: n.blobs, Runtime: n.engine, DataDir: data, Module: n.cfg.Pull, Ahead: n.host.Ahead, Meter: n.meter, Share: n.host.Share, Version: n.cfg.Version, Logger: n.cfg.Logger, Now: n.clock.now,
 	})
 	return err
 }

@@ -24,11 +24,14 @@ func (n *Node) Authenticator(tenantID string) auth.Authenticator {
 	return n.keys.Authenticator(tenantID)
 }
 
-// Uncounted makes a host of the same tenants which counts and records nothing of what they do. The caller closes it.
+// Uncounted makes a host of the same tenants which differs from that of the node in one thing: it counts, records and traces nothing of
+// what they do. The caller closes it.
 func (n *Node) Uncounted() (*host.Host, error) {
 	s := n.cfg.Settings
 	h, err := host.New(host.Config{
-		Clients: n.bearers, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, AllowedHosts: allowedHosts(s), Logger: n.cfg.Logger,
+		MaxStreams: n.split.streams, Secret: n.seals.Secret, Clients: n.certs, Metadata: n.bearers.Metadata, Quotas: n.quotas, Runtime: n.engine,
+		DataDir: s.Data, Module: n.cfg.Module, Given: n.cfg.Given, Blob: n.blob, AllowedHosts: allowedHosts(s), Processors: n.processors,
+		Logs: n.guestLogs, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err == nil {
 		h.Update(n.store.Snapshot())

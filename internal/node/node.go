@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/acme"
 	"github.com/wasmres/wasmres/internal/crashes"
 	"github.com/wasmres/wasmres/internal/guestlog"
 	"github.com/wasmres/wasmres/internal/host"
@@ -47,6 +48,8 @@ type Config struct {
 	CacheDir string
 	// Module gets the module of a reference; nil refuses references.
 	Module func(ctx context.Context, reference string) (host.Module, error)
+	// Given is Module for a reference that the API was given; nil refuses those.
+	Given func(ctx context.Context, reference string) (host.Module, error)
 	// Pull gets the module that a reference names in its registry now, for a version; nil refuses references of versions.
 	Pull func(ctx context.Context, reference string) (host.Module, error)
 	// AccessLog gets an entry for each request of a tenant. It must not block. Nil discards.
@@ -58,8 +61,11 @@ type Config struct {
 	Sockets *takeover.Sockets
 	// Takeover hands the server to a process of an operator, at the other end of a connection; nil refuses that.
 	Takeover func(conn *net.UnixConn, operator string)
-	Now      func() time.Time // gives the time at which keys expire; nil is for [time.Now]
-	Logger   *slog.Logger     // nil discards
+	// Changed is called after each change of what is served, and after each reading of files but the first. It must not block for
+	// long. Nil calls nothing.
+	Changed func()
+	Now     func() time.Time // gives the time at which keys expire; nil is for [time.Now]
+	Logger  *slog.Logger     // nil discards
 }
 
 // A Node is a server of tenants. It is safe for concurrent use. The caller closes it.
@@ -82,6 +88,9 @@ type Node struct {
 	live    *runtime.Live
 	split   split
 	engine  *runtime.Host
+
+	processors *runtime.Processors
+
 	host    *host.Host
 	crashes *crashes.Store
 	logs    *guestlog.Book
@@ -91,6 +100,7 @@ type Node struct {
 	deployment // fixed at creation
 
 	certificates certificates
+	managed      atomic.Pointer[acme.Manager] // nil for none
 
 	settings atomic.Pointer[tenant.Settings]
 	refused  refused
@@ -98,7 +108,8 @@ type Node struct {
 
 	reloading sync.Mutex // held while files are read
 	reader    tenant.Reader
-	policies  []string // files that tenants name; guarded by reloading
+	unread    atomic.Pointer[error] // why the last reading of files has changed nothing; nil if it has not failed
+	policies  []string              // files that tenants name; guarded by reloading
 
 	writing     context.Context // ends when Release begins
 	stopWriters context.CancelFunc
@@ -119,6 +130,9 @@ type Node struct {
 func Open(ctx context.Context, cfg Config) (*Node, *Report, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Changed == nil {
+		cfg.Changed = func() {}
 	}
 	n := &Node{cfg: cfg, began: time.Now()}
 	if n.cfg.Sockets == nil {
@@ -170,6 +184,12 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
+	n.processors, err = runtime.NewProcessors(runtime.ProcessorsConfig{
+		Calls: s.Processors.Calls, Waiting: s.Processors.Waiting, WaitingOfShare: s.Processors.WaitingPerTenant, OnWait: n.metrics.Queued,
+	})
+	if err != nil {
+		return nil, err
+	}
 	n.engine, err = runtime.NewHost(runtime.HostConfig{
 		CacheDir: cache, Idle: s.Idle, MaxStarts: 2 * goruntime.GOMAXPROCS(0), MaxCompiles: 2, Standby: s.StandbyWorkers, Live: n.live, Logger: n.cfg.Logger,
 	})
@@ -192,8 +212,8 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 		return nil, err
 	}
 	n.host, err = host.New(host.Config{
-		Secret: n.seals.Secret, Clients: n.certs, Metadata: n.bearers.Metadata, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, Blob: n.blob, AllowedHosts: allowedHosts(s),
-		AccessLog: n.observe, Audit: n.recordRead, IsUnrecorded: n.isUnrecorded, Tracer: n.tracer(), Meter: n.meter, CanaryFailed: n.canaryFailed, Asked: n.asked, Denied: n.recordDenial, Crashed: n.crashed, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
+		MaxStreams: n.split.streams, Secret: n.seals.Secret, Clients: n.certs, Metadata: n.bearers.Metadata, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, Given: n.cfg.Given, Blob: n.blob, AllowedHosts: allowedHosts(s),
+		AccessLog: n.observe, Audit: n.recordRead, IsUnrecorded: n.isUnrecorded, Tracer: n.tracer(), Meter: n.meter, Processors: n.processors, CanaryFailed: n.canaryFailed, Asked: n.asked, Denied: n.recordDenial, Crashed: n.crashed, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
 		return nil, err

@@ -53,8 +53,11 @@ func (n *Node) Operate(ctx context.Context, ready func()) error {
 		serving.Go(func() { ended <- api.ServeTLS(ctx, remote, config, pages) })
 	}
 	if probes != nil {
-		p := admin.NewProbes(admin.ProbeConfig{NotReady: n.NotReady, Metrics: n.metrics.Handler(), Logger: n.cfg.Logger})
+		p := admin.NewProbes(admin.ProbeConfig{NotReady: n.NotReady, Problems: n.Problems, Metrics: n.metrics.Handler(), Logger: n.cfg.Logger})
 		serving.Go(func() { ended <- p.Serve(ctx, probes) })
+	}
+	if m := n.managed.Load(); m != nil {
+		serving.Go(func() { n.asWriter(ctx, m.Run) })
 	}
 	serving.Go(func() { n.asWriter(ctx, n.recordRefused) })
 	serving.Go(func() { n.asWriter(ctx, n.watchClock) })

@@ -21,14 +21,15 @@ func (n *Node) Quotas(id string) []admin.Quota {
 		modules += float64(size)
 	}
 	processes, memory := n.Live(id)
+	mostProcesses, mostMemory, _ := plan.Live()
 	return []admin.Quota{
 		{Limit: "requests at once", Used: float64(used.Running), Most: float64(used.Concurrent)},
 		{Limit: "streams", Used: float64(used.Streams), Most: float64(used.MostStreams)},
 		{Limit: "sessions", Used: float64(used.Sessions), Most: float64(used.MostSessions)},
 		{Limit: "processor time today", Unit: admin.UnitSeconds, Used: used.Today.CPU.Seconds(), Most: used.MostToday.CPU.Seconds()},
 		{Limit: "answers today", Unit: admin.UnitBytes, Used: float64(used.Today.Bytes), Most: float64(used.MostToday.Bytes)},
-		{Limit: "live providers", Used: float64(processes), Most: float64(plan.LiveProviders)},
-		{Limit: "memory of live providers", Unit: admin.UnitBytes, Used: float64(memory), Most: float64(plan.LiveMemory)},
+		{Limit: "live providers", Used: float64(processes), Most: float64(mostProcesses)},
+		{Limit: "memory of live providers", Unit: admin.UnitBytes, Used: float64(memory), Most: float64(mostMemory)},
 		{Limit: "modules", Unit: admin.UnitBytes, Used: modules, Most: float64(cmp.Or(plan.Modules, tenant.DefaultModules))},
 	}
 }

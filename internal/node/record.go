@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -17,8 +16,9 @@ import (
 	"github.com/wasmres/wasmres/runtime/accesslog"
 )
 
-// A recorder writes into the ledger what changes. It is a store.Recorder: a change is in the ledger before it is in force. So
-// a server that is killed between the two leaves an entry of a change that is not in force; the next start notes that.
+// A recorder writes into the ledger what changes. It is a store.Recorder: a change is in the ledger before it is in the store. So
+// a server that is killed between the two leaves an entry of a change that is not in force; the next start notes that. A
+// rollback alone serves clients some milliseconds before its entry is on disk: see deploy.Config.Ahead.
 type recorder struct{ ledger atomic.Pointer[ledger.Ledger] } // nil until it is open, before which there are no changes
 
 // maxAppend is how many entries stand together.
@@ -58,8 +58,11 @@ func entriesOf(c *tenant.Change, before, after *tenant.Snapshot) (entries []ledg
 	add := func(tenantID, action, object string, was, is any) {
 		entries = append(entries, ledger.Entry{Tenant: tenantID, Action: action, Object: object, Before: stateText(was), After: stateText(is)})
 	}
-	for _, id := range changed(before.Tenants, after.Tenants) {
+	for _, id := range slices.Sorted(slices.Values(after.ChangedSince(before))) {
 		was, is := before.Tenants[id], after.Tenants[id]
+		if was == is {
+			continue
+		}
 		add(id, verb("tenant", was == nil, is == nil, "create", "remove"), id, tenantState(was), tenantState(is))
 	}
 	for _, id := range slices.Sorted(maps.Keys(before.Gone)) {
@@ -155,7 +158,7 @@ func adminKeyState(k *tenant.AdminKey) any {
 
 // changed returns the sorted keys whose values differ. The store leaves a map as it is in which nothing has changed.
 func changed[K comparable, V comparable](before, after map[K]V) (keys []K) {
-	if reflect.ValueOf(before).UnsafePointer() == reflect.ValueOf(after).UnsafePointer() {
+	if tenant.IsSameMap(before, after) {
 		return nil
 	}
 	for key, is := range after {

@@ -33,10 +33,23 @@ func (n *Node) Reread(ctx context.Context) (*Report, error) {
 	n.reloading.Lock()
 	defer n.reloading.Unlock()
 	r, err := n.reread(ctx)
+	n.unread.Store(nil)
+	if err != nil {
+		n.unread.Store(&err)
+	}
+	n.cfg.Changed()
 	if failed := n.recordReload(ctx, r, err); failed != nil {
 		return nil, failed
 	}
 	return r, err
+}
+
+// Unread returns why the last reading of files has changed nothing; nil if it has not failed.
+func (n *Node) Unread() error {
+	if err := n.unread.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 func (n *Node) reread(ctx context.Context) (*Report, error) {
@@ -60,11 +73,12 @@ func (n *Node) reload(ctx context.Context, s *tenant.Settings) (*Report, error) 
 	}
 	change := reading.Change
 	change.Actor, change.Owner = "files", tenant.OwnerFiles
-	generation, err := n.Apply(ctx, change)
+	generation, err := n.apply(ctx, change)
 	if err != nil {
 		return nil, fmt.Errorf("keep the configuration: %w", err)
 	}
 	n.settings.Store(s)
+	n.nameCertificates()
 	n.policies = reading.Policies
 	for _, id := range change.RemoveTenants {
 		n.metrics.Remove(id)
@@ -90,10 +104,18 @@ func (n *Node) reload(ctx context.Context, s *tenant.Settings) (*Report, error) 
 
 // Apply makes a change of the store, and serves what it says before it returns.
 func (n *Node) Apply(ctx context.Context, c tenant.Change) (generation uint64, err error) {
+	if generation, err = n.apply(ctx, c); err == nil {
+		n.cfg.Changed()
+	}
+	return generation, err
+}
+
+func (n *Node) apply(ctx context.Context, c tenant.Change) (generation uint64, err error) {
 	if generation, err = n.store.Apply(ctx, c); err != nil {
 		return 0, err
 	}
 	n.host.Update(n.store.Snapshot())
+	n.nameCertificates()
 	return generation, nil
 }
 
@@ -105,10 +127,12 @@ func needRestart(now, next *tenant.Settings) (keys []string) {
 		"allowed_hosts":   {now.AllowedHosts, next.AllowedHosts},
 		"data":            {now.Data, next.Data},
 		"idle":            {now.Idle, next.Idle},
-		"listen":          {now.Listen, next.Listen},
+		"listen":          {withoutHosts(now.Listen), withoutHosts(next.Listen)},
 		"log_format":      {now.LogJSON, next.LogJSON},
 		"memory":          {now.LiveMemory, next.LiveMemory},
+		"processors":      {now.Processors, next.Processors},
 		"public_url":      {now.PublicURL, next.PublicURL},
+		"registries":      {now.Registries, next.Registries},
 		"secrets":         {now.SecretsKey, next.SecretsKey},
 		"trusted_proxies": {now.TrustedProxies, next.TrustedProxies},
 		"standby_workers": {now.StandbyWorkers, next.StandbyWorkers},
@@ -121,6 +145,19 @@ func needRestart(now, next *tenant.Settings) (keys []string) {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// withoutHosts returns listeners without the hosts of their certificates, which a running server changes.
+func withoutHosts(all []tenant.Listener) []tenant.Listener {
+	all = slices.Clone(all)
+	for i, l := range all {
+		if l.ACME != nil {
+			a := *l.ACME
+			a.Hosts = nil
+			all[i].ACME = &a
+		}
+	}
+	return all
 }
 
 // publicHost returns the name in the URL by which clients reach the server; empty for none.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/acme"
 	"github.com/wasmres/wasmres/internal/admin"
-	"github.com/wasmres/wasmres/internal/certificate"
 	"github.com/wasmres/wasmres/internal/telemetry"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/runtime"
@@ -23,7 +23,7 @@ func (n *Node) Node() admin.Node {
 	live := n.live.Stats()
 	return admin.Node{
 		Version: n.cfg.Version, Started: n.began, Endpoints: n.cfg.Endpoints, Generation: n.store.Snapshot().Generation,
-		NotReadyFor: n.NotReady(), Live: live.Live, LiveBytes: bytesOf(live),
+		NotReadyFor: n.NotReady(), Problems: n.Problems(), Live: live.Live, LiveBytes: bytesOf(live),
 		Capacity: n.split.capacity.Providers, CapacityBy: n.split.capacity.Name,
 	}
 }
@@ -45,19 +45,11 @@ func (n *Node) Live(tenantID string) (processes int, memory uint64) {
 	return s.Live + s.Starting, bytesOf(s)
 }
 
-// States implements [admin.Host]. While a tenant has fewer processes than providers, those that are open are called idle,
-// whichever of them have a process.
+// States implements [admin.Host].
 func (n *Node) States(tenantID string) map[string]admin.State {
 	states := map[string]admin.State{}
-	processes, _ := n.Live(tenantID)
-	open := n.host.States(tenantID)
-	for name, s := range open {
-		if s.Name == "idle" && processes == 0 {
-			s.Name = admin.Cold
-		} else if s.Name == "idle" && processes >= len(open) {
-			s.Name = "live"
-		}
-		states[name] = admin.State{Name: s.Name, Reason: s.Reason}
+	for name, s := range n.host.States(tenantID) {
+		states[name] = admin.State{Name: s.Name, Reason: s.Reason, Processes: s.Processes, Memory: uint64(max(s.Memory, 0)), LastStart: s.LastStart}
 	}
 	return states
 }
@@ -71,6 +63,7 @@ func (n *Node) Top(most int) []admin.Load {
 			Tenant: l.Tenant, PerSecond: l.PerSecond, P99Micros: l.P99.Microseconds(), Limited: l.Limited, Faults: l.Faults,
 		}
 		one.Live, one.Bytes = n.Live(l.Tenant)
+		one.Waiting = n.host.Waiting(l.Tenant)
 		if t := snapshot.Tenants[l.Tenant]; t != nil {
 			one.Providers = len(t.Providers)
 		}
@@ -91,7 +84,7 @@ func (n *Node) Reload(ctx context.Context) (admin.Report, error) {
 	}
 	return admin.Report{
 		Generation: r.Generation, Tenants: r.Tenants, Set: slices.Sorted(slices.Values(slices.Concat(r.Added, r.Changed))),
-		Removed: r.Removed, Problems: r.Problems, Restart: r.Restart, TookMillis: r.Took.Milliseconds(),
+		Removed: r.Removed, Problems: r.Problems, Restart: r.Restart, TookMillis: int64((r.Took + time.Millisecond - 1) / time.Millisecond),
 	}, nil
 }
 
@@ -102,10 +95,12 @@ func (n *Node) state() telemetry.State {
 	for _, t := range snapshot.Tenants {
 		all += len(t.Providers)
 	}
+	processors := n.processors.Stats()
 	listening, ofSessions := n.host.Streams()
 	return telemetry.State{
 		Streams: map[string]int{"2026-07-28": listening, "sessions": ofSessions}, LedgerLag: n.ledger.Lag(), Expiry: n.expiry(), Spans: n.spans(),
 		Generation: snapshot.Generation, Stale: len(snapshot.Problems), Canaries: canariesIn(snapshot), LiveBytes: bytesOf(live),
+		Running: processors.Running, Waiting: processors.Waiting,
 		Providers: map[string]int{"live": live.Live, "starting": live.Starting, "cold": max(all-live.Live-live.Starting, 0)},
 	}
 }
@@ -113,14 +108,40 @@ func (n *Node) state() telemetry.State {
 // certificates are those that clients and operators see.
 type certificates struct {
 	mu   sync.Mutex
-	list []*certificate.Files
+	list []Expiring
 }
 
+// Expiring is what has certificates. Expiry gives when the first of them expires; zero for none.
+type Expiring interface{ Expiry() time.Time }
+
 // AddCertificate has the metrics say when a certificate expires that clients see.
-func (n *Node) AddCertificate(f *certificate.Files) {
+func (n *Node) AddCertificate(f Expiring) {
 	n.certificates.mu.Lock()
 	defer n.certificates.mu.Unlock()
 	n.certificates.list = append(n.certificates.list, f)
+}
+
+// ManageCertificates has a Manager get the certificates of all hosts of the settings and of tenants, once Operate is called. It is
+// called once, before that.
+func (n *Node) ManageCertificates(m *acme.Manager) {
+	n.AddCertificate(m)
+	n.managed.Store(m)
+	n.nameCertificates()
+}
+
+// nameCertificates tells the Manager of certificates which hosts there are now.
+func (n *Node) nameCertificates() {
+	if m := n.managed.Load(); m != nil {
+		m.SetNames(n.settings.Load().CertificateHosts(n.store.Snapshot()))
+	}
+}
+
+// Problems says what is wrong with the server itself, sorted; nil for nothing.
+func (n *Node) Problems() []string {
+	if m := n.managed.Load(); m != nil {
+		return m.Problems()
+	}
+	return nil
 }
 
 // expiry returns when the first certificate expires; zero for none.
@@ -128,7 +149,7 @@ func (n *Node) expiry() (first time.Time) {
 	n.certificates.mu.Lock()
 	defer n.certificates.mu.Unlock()
 	for _, files := range n.certificates.list {
-		if at := files.Expiry(); first.IsZero() || at.Before(first) {
+		if at := files.Expiry(); !at.IsZero() && (first.IsZero() || at.Before(first)) {
 			first = at
 		}
 	}

@@ -64,6 +64,12 @@ func (v versions) Trial(id tenant.ProviderID) *admin.Trial {
 	t := &admin.Trial{
 		Version: state.Version, Active: countsOf(state.Active), Canary: countsOf(state.Canary), Problem: state.Problem, Failed: state.Failed,
 	}
+	if len(state.History) > 0 {
+		t.History = &admin.History{StepSeconds: int(state.StepTime.Seconds())}
+		for _, step := range state.History {
+			t.History.Steps = append(t.History.Steps, admin.Step{Active: countsOf(step.Active), Canary: countsOf(step.Canary)})
+		}
+	}
 	if !state.Began.IsZero() {
 		t.Began = &state.Began
 	}

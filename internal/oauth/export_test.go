@@ -23,5 +23,15 @@ func ParseMetadata(i *Issuer, text []byte) (keys, introspection string, err erro
 	return m.Keys, m.Introspection, nil
 }
 
+// Members returns the members of a JSON object by their names; ok is false for anything else.
+func Members(text []byte) (values map[string]string, ok bool) {
+	all, ok := membersOf(text)
+	values = map[string]string{}
+	for _, m := range all {
+		values[string(m.name)] = string(all.get(string(m.name)))
+	}
+	return values, ok
+}
+
 // ParseIntrospection reads what an issuer says of a token.
 func ParseIntrospection(text []byte) (*Claims, error) { return parseIntrospection(text) }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-jose/go-jose/v4"
+
 	"github.com/wasmres/wasmres/internal/authtest"
 	"github.com/wasmres/wasmres/internal/oauth"
 )
@@ -40,6 +42,51 @@ func FuzzToken(f *testing.F) {
 		}
 		if _, err := v.Check(parsed, of(i), []string{resource}); err == nil && strings.Split(token, ".")[1] != signed {
 			t.Errorf("%q is accepted", token)
+		} else if err == nil && !isAcceptedByJose(t, token, i.Key()) {
+			t.Errorf("%q is accepted, but not by package jose", token)
+		}
+	})
+}
+
+// isAcceptedByJose has another implementation verify a token by a key.
+func isAcceptedByJose(t *testing.T, token string, k *authtest.Key) bool {
+	t.Helper()
+	text, err := json.Marshal(k.JWK())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var key jose.JSONWebKey
+	if err := key.UnmarshalJSON(text); err != nil {
+		t.Fatal(err)
+	}
+	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, jose.EdDSA})
+	if err != nil {
+		return false
+	}
+	_, err = signed.Verify(key.Key)
+	return err == nil
+}
+
+// Members are those that package json finds.
+func FuzzMembers(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, ` { "a" : 1 , "b":[1,{"c":"}"}],"a":"\"x" } `, `{"\u0061":null,"":true,"ÿ":-1.5e3}`, `{"a":{"b":{}},"c":""}`, `[]`, `null`, `{"a"}`, ``, ` `, `{"a":1}x`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, ok := oauth.Members(text)
+		var want map[string]json.RawMessage
+		if isObject := json.Unmarshal(text, &want) == nil && want != nil; ok != isObject {
+			t.Fatalf("%q: got %v, %v", text, got, ok)
+		}
+		if len(got) != len(want) {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+		for name, value := range want {
+			if got[name] != string(value) {
+				t.Errorf("%q: %q is %q, want %q", text, name, got[name], value)
+			}
 		}
 	})
 }

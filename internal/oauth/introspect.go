@@ -33,13 +33,13 @@ func (v *Verifier) Introspect(ctx context.Context, token string, by *Issuer, res
 	if err := c.checkTimes(v.cfg.Now()); err != nil {
 		return nil, err
 	}
-	if c.raw["aud"] == nil { // which RFC 7662 leaves to the issuer: then it is for whom the operator names
+	if c.raw.get("aud") == nil { // which RFC 7662 leaves to the issuer: then it is for whom the operator names
 		if err := c.list("client_id", false, &c.Audience); err != nil {
 			return nil, err
 		}
 		resource = nil
 	}
-	if err := c.checkAudience(append(append([]string{}, resource...), by.Audiences...)); err != nil {
+	if err := c.checkAudience(resource, by.Audiences); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -51,7 +51,7 @@ func parseIntrospection(text []byte) (*Claims, error) {
 	if err := c.parse(text); err != nil {
 		return nil, err
 	}
-	if string(c.raw["active"]) != "true" {
+	if string(c.raw.get("active")) != "true" {
 		return nil, &InvalidError{"its issuer says that it is not active"}
 	}
 	var kind string

@@ -36,10 +36,12 @@ type Introspection struct {
 	Secret func() (string, error)
 }
 
+var accessToken = []string{"at+jwt"}
+
 // types returns the types of tokens in lower case.
 func (i *Issuer) types() []string {
 	if len(i.Types) == 0 {
-		return []string{"at+jwt"}
+		return accessToken
 	}
 	kinds := make([]string, len(i.Types))
 	for at, one := range i.Types {

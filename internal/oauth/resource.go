@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 )
 
@@ -29,6 +30,27 @@ func (r *Resource) Metadata() []byte {
 		panic(err) // strings can be encoded
 	}
 	return append(text, '\n')
+}
+
+// ServeMetadata answers a request with the metadata of a resource. Web pages of any origin may read it: it has no secret, and browsers ask
+// for it before they have a token.
+func ServeMetadata(w http.ResponseWriter, r *http.Request, text []byte) {
+	header := w.Header()
+	header.Set("Access-Control-Allow-Origin", "*")
+	switch {
+	case r.Method == http.MethodOptions:
+		header.Set("Access-Control-Allow-Methods", "GET, HEAD")
+		header.Set("Access-Control-Allow-Headers", "*")
+		header.Set("Access-Control-Max-Age", "3600")
+		w.WriteHeader(http.StatusNoContent)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		header.Set("Allow", "GET, HEAD, OPTIONS")
+		http.Error(w, "read the metadata with GET", http.StatusMethodNotAllowed)
+	default:
+		header.Set("Content-Type", "application/json")
+		header.Set("Cache-Control", "max-age=300")
+		_, _ = w.Write(text) // an error means that the client has gone
+	}
 }
 
 // MetadataURL returns where the metadata of a resource is, whose URL is a server and a path.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,15 +44,16 @@ type Claims struct {
 	Thumbprint string
 
 	notBefore, issued time.Time
-	raw               map[string]json.RawMessage
+	raw               members
 }
 
 // A Token is a JSON Web Token that was parsed, and nothing of which is verified.
 type Token struct {
 	Claims
-	signed *jose.JSONWebSignature
-	header jose.Header
-	kind   string // the header typ, in lower case and without application/
+	compact   compact
+	algorithm jose.SignatureAlgorithm
+	keyID     string
+	kind      string // the header typ, in lower case and without application/
 }
 
 // IsJWT reports whether a token has the form of a JSON Web Token that is signed. Others are opaque.
@@ -69,30 +71,46 @@ func Parse(token string) (*Token, error) {
 	if len(token) > MaxToken {
 		return nil, invalid("it is longer than %d bytes", MaxToken)
 	}
-	signed, err := jose.ParseSignedCompact(token, algorithms)
-	if err != nil {
-		return nil, invalid("it is no JSON Web Token that is signed by RS256, PS256, ES256 or EdDSA")
+	c, ok := parseCompact(token)
+	if !ok {
+		return nil, errNoToken
 	}
-	t := &Token{signed: signed, header: signed.Signatures[0].Protected}
-	t.kind = kindOf(t.header.ExtraHeaders[jose.HeaderType])
-	if cty, ok := t.header.ExtraHeaders[jose.HeaderContentType]; ok {
-		return nil, invalid("the header cty is %.32q: a token within a token is not accepted", fmt.Sprint(cty))
+	t := &Token{compact: c}
+	if err := t.readHeader(); err != nil {
+		return nil, err
 	}
-	if err := t.Claims.parse(signed.UnsafePayloadWithoutVerification()); err != nil {
+	if err := t.Claims.parse(c.payload); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-// kindOf returns a media type in lower case and without application/.
-func kindOf(typ any) string {
-	text, _ := typ.(string)
-	return strings.TrimPrefix(strings.ToLower(text), "application/")
+var errNoToken = &InvalidError{"it is no JSON Web Token that is signed by RS256, PS256, ES256 or EdDSA"}
+
+// readHeader reads what is used of the header. It refuses what would change its meaning: the payload is in base64 (RFC 7797), and there is
+// no extension that a server must understand (RFC 7515 §4.1.11). Keys in the header have no effect.
+func (t *Token) readHeader() error {
+	h := t.compact.header
+	algorithm, isText := h.text("alg")
+	keyID, isID := h.text("kid")
+	kind, isKind := h.text("typ")
+	t.algorithm, t.keyID, t.kind = jose.SignatureAlgorithm(algorithm), keyID, kindOf(kind)
+	if !isText || !isID || !isKind || !slices.Contains(algorithms, t.algorithm) || h.get("crit") != nil || h.get("b64") != nil {
+		return errNoToken
+	}
+	if cty := h.get("cty"); cty != nil {
+		return invalid("the header cty is %.32q: a token within a token is not accepted", string(cty))
+	}
+	return nil
 }
+
+// kindOf returns a media type in lower case and without application/.
+func kindOf(typ string) string { return strings.TrimPrefix(strings.ToLower(typ), "application/") }
 
 // parse reads the claims of a token, or what an issuer says of an opaque one.
 func (c *Claims) parse(text []byte) error {
-	if err := json.Unmarshal(text, &c.raw); err != nil || c.raw == nil {
+	var ok bool
+	if c.raw, ok = membersOf(text); !ok {
 		return invalid("its claims are no JSON object")
 	}
 	if len(c.raw) > maxClaims {
@@ -109,7 +127,7 @@ func (c *Claims) parse(text []byte) error {
 // setScopes takes the scopes of the claim scope (RFC 8693) or, where there is none, of scp, as Entra and Okta have it.
 func (c *Claims) setScopes(scope, scp *[]string) error {
 	c.Scopes = *scope
-	if c.raw["scope"] == nil {
+	if c.raw.get("scope") == nil {
 		c.Scopes = *scp
 	}
 	return nil
@@ -117,20 +135,18 @@ func (c *Claims) setScopes(scope, scp *[]string) error {
 
 // text reads a claim that is a string.
 func (c *Claims) text(name string, to *string) error {
-	raw, ok := c.raw[name]
-	if !ok {
-		return nil
-	}
-	if json.Unmarshal(raw, to) != nil || len(*to) > maxText || string(raw) == "null" {
+	text, ok := c.raw.text(name)
+	if !ok || len(text) > maxText {
 		return invalid("the claim %s is no string of at most %d bytes", name, maxText)
 	}
+	*to = text
 	return nil
 }
 
 // list reads a claim that is a string or a list of strings. A string is one value, or several with spaces between them.
 func (c *Claims) list(name string, spaced bool, to *[]string) error {
-	raw, ok := c.raw[name]
-	if !ok {
+	raw := c.raw.get(name)
+	if raw == nil {
 		return nil
 	}
 	values, ok := stringsOf(raw, spaced)
@@ -148,25 +164,25 @@ func stringsOf(raw json.RawMessage, spaced bool) (values []string, ok bool) {
 		}
 		return values, true
 	}
-	var one string
-	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &one) != nil {
+	one, ok := bytesOf(raw)
+	switch {
+	case !ok:
 		return nil, false
+	case spaced:
+		return strings.Fields(string(one)), true
 	}
-	if spaced {
-		return strings.Fields(one), true
-	}
-	return []string{one}, true
+	return []string{string(one)}, true
 }
 
 // time reads a claim that is a number of seconds since 1970.
 func (c *Claims) time(name string, to *time.Time) error {
-	raw, ok := c.raw[name]
-	if !ok {
+	raw := c.raw.get(name)
+	if raw == nil {
 		return nil
 	}
-	var seconds float64
-	const latest = 253402300799 // the end of the year 9999
-	if json.Unmarshal(raw, &seconds) != nil || string(raw) == "null" || !(seconds >= 0 && seconds <= latest) {
+	const latest = 253402300799                         // the end of the year 9999
+	seconds, err := strconv.ParseFloat(string(raw), 64) // which accepts no other JSON value than a number
+	if err != nil || !(seconds >= 0 && seconds <= latest) {
 		return invalid("the claim %s is no time", name)
 	}
 	whole, part := math.Modf(seconds)
@@ -176,8 +192,8 @@ func (c *Claims) time(name string, to *time.Time) error {
 
 // confirmation reads the claim cnf: the certificate to which the token is bound (RFC 8705 §3.1).
 func (c *Claims) confirmation() error {
-	raw, ok := c.raw["cnf"]
-	if !ok {
+	raw := c.raw.get("cnf")
+	if raw == nil {
 		return nil
 	}
 	var methods map[string]json.RawMessage
@@ -201,18 +217,17 @@ func (c *Claims) Ends() time.Time {
 // Values returns the strings of a claim: those of a list, or of a text with spaces between them. path is the name of the claim,
 // or names of claims within each other with dots between them, as realm_access.roles. It returns none for any other claim.
 func (c *Claims) Values(path string) []string {
-	raw, ok := c.raw[path]
-	if !ok {
+	raw := c.raw.get(path)
+	if raw == nil {
 		within := c.raw
 		names := strings.Split(path, ".")
 		for _, name := range names[:len(names)-1] {
-			var next map[string]json.RawMessage
-			if json.Unmarshal(within[name], &next) != nil {
+			var ok bool
+			if within, ok = membersOf(within.get(name)); !ok {
 				return nil
 			}
-			within = next
 		}
-		raw = within[names[len(names)-1]]
+		raw = within.get(names[len(names)-1])
 	}
 	values, _ := stringsOf(raw, true)
 	return values
@@ -232,11 +247,13 @@ func (c *Claims) checkTimes(now time.Time) error {
 }
 
 // checkAudience checks that the token is for one of these.
-func (c *Claims) checkAudience(audiences []string) error {
-	if !slices.ContainsFunc(c.Audience, func(a string) bool { return slices.Contains(audiences, a) }) {
-		return invalid("its audience is %.200q, not %.200q", c.Audience, audiences)
+func (c *Claims) checkAudience(audiences, others []string) error {
+	for _, a := range c.Audience {
+		if slices.Contains(audiences, a) || slices.Contains(others, a) {
+			return nil
+		}
 	}
-	return nil
+	return invalid("its audience is %.200q, not %.200q", c.Audience, slices.Concat(audiences, others))
 }
 
 // idClaims are claims that ID tokens have (OpenID Connect Core §2, §3.3.2.11), and access tokens have not.
@@ -248,12 +265,11 @@ func (t *Token) checkKind(types []string) error {
 		return invalid("its header typ is %.64q, not %q", t.kind, types)
 	}
 	for _, name := range idClaims {
-		if _, ok := t.raw[name]; ok {
+		if t.raw.get(name) != nil {
 			return invalid("it has the claim %s: it is an ID token, not an access token", name)
 		}
 	}
-	var kind string // Keycloak says in a claim what a token is for
-	_ = json.Unmarshal(t.raw["typ"], &kind)
+	kind, _ := t.raw.text("typ") // Keycloak says in a claim what a token is for
 	if kind != "" && !strings.EqualFold(kind, "bearer") {
 		return invalid("its claim typ is %.32q: it is no access token", kind)
 	}

@@ -144,7 +144,7 @@ func (v *Verifier) check(t *Token, by *Issuer, resource []string) (*Claims, <-ch
 	if err := v.checkClaims(t, by, resource); err != nil {
 		return nil, nil, err
 	}
-	keys, wait, err := v.source(by).look(t.header.KeyID, t.header.Algorithm)
+	keys, wait, err := v.source(by).look(t.keyID, string(t.algorithm))
 	switch {
 	case wait != nil:
 		return nil, wait, ErrPending
@@ -154,7 +154,7 @@ func (v *Verifier) check(t *Token, by *Issuer, resource []string) (*Claims, <-ch
 		return nil, nil, err
 	}
 	for _, key := range keys {
-		if _, err := t.signed.Verify(key.Key); err == nil {
+		if t.compact.isSignedBy(key.Key, t.algorithm) {
 			return &t.Claims, nil, nil
 		}
 	}
@@ -177,5 +177,5 @@ func (v *Verifier) checkClaims(t *Token, by *Issuer, resource []string) error {
 	if err := t.checkTimes(v.cfg.Now()); err != nil {
 		return err
 	}
-	return t.checkAudience(append(append([]string{}, resource...), by.Audiences...))
+	return t.checkAudience(resource, by.Audiences)
 }

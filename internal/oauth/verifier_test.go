@@ -93,6 +93,15 @@ func many(i *authtest.Issuer, n int) map[string]any {
 	return c
 }
 
+// numbered returns n members of a header.
+func numbered(n int) map[string]any {
+	all := map[string]any{}
+	for i := range n {
+		all[fmt.Sprint("member", i)] = i
+	}
+	return all
+}
+
 // Each token has one defect.
 func TestBadTokens(t *testing.T) {
 	i := authtest.New(t)
@@ -136,6 +145,10 @@ func TestBadTokens(t *testing.T) {
 		"key in the token":         stranger.Sign(map[string]any{"jwk": stranger.JWK()}, i.Claims(resource)),
 		"URL of keys in the token": stranger.Sign(map[string]any{"jku": i.URL + authtest.KeysPath}, i.Claims(resource)),
 		"unknown crit":             header("crit", []string{"x"}),
+		"payload not in base64":    header("b64", false),
+		"51 members of the header": key.Sign(numbered(48), i.Claims(resource)),
+		"line end in the payload":  strings.Replace(good, ".", ".\n", 1),
+		"alg is a list":            header("alg", []string{"ES256"}),
 		"typ JWT":                  header("typ", "JWT"),
 		"no typ":                   header("typ", nil),
 		"typ is no string":         header("typ", 1),

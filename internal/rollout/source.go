@@ -145,6 +145,20 @@ func (s *Source) Complete(ctx context.Context, req *resource.Request) (*abi.Repl
 	return reply, err
 }
 
+// HasDirectories implements [resource.Directories]: it reports whether one of the sources has directories.
+func (s *Source) HasDirectories() bool { return slices.ContainsFunc(s.all(), resource.HasDirectories) }
+
+// ReadDirectory implements [resource.Directories].
+func (s *Source) ReadDirectory(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
+	picked := s.pick(ctx, req)
+	source := s.of(picked)
+	reply, err := resource.ReadDirectory(ctx, source, req)
+	if provider, ok := resource.OwnerOf(source, req.URI); ok {
+		s.observe(ctx, provider, picked, isFault(err), -1)
+	}
+	return private(reply), err
+}
+
 // Subscribe implements [resource.Source]. A subscription stays where it began.
 func (s *Source) Subscribe(
 	ctx context.Context, uris []abi.URI, list bool, n resource.Notifier,

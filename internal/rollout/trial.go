@@ -67,6 +67,8 @@ type Trial struct {
 	all  pair // since the start
 	last int64
 	ring [windows]pair // of the last minute, each at its number modulo windows
+
+	history history
 }
 
 // NewTrial makes a Trial. It calls failed once, from the call that decides it, when the canary must go back; failed must not
@@ -97,7 +99,7 @@ func (t *Trial) count(isCanary, fault bool, took time.Duration) (reason string, 
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.advance()
-	for _, p := range []*pair{&t.all, now} {
+	for _, p := range []*pair{&t.all, now, t.history.at(time.Since(t.start))} {
 		c := &p.active
 		if isCanary {
 			c = &p.canary

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"strings"
@@ -143,7 +144,14 @@ func associated(head []byte, purpose []string) []byte {
 }
 
 // Read reads the keys of a file, which no other user may read.
-func Read(file string) (*Keys, error) {
+func Read(file string) (*Keys, error) { return read(file, 0o077) }
+
+// ReadCredential reads the keys of a credential of systemd. Where its access list lets one user read it, its mode shows the rights
+// of that user as those of a group.
+func ReadCredential(file string) (*Keys, error) { return read(file, 0o007) }
+
+// read reads the keys of a file whose mode has no bit of refused.
+func read(file string, refused fs.FileMode) (*Keys, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
@@ -156,7 +164,7 @@ func Read(file string) (*Keys, error) {
 	switch mode := info.Mode(); {
 	case !mode.IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", file)
-	case mode.Perm()&0o077 != 0 && runtime.GOOS != "windows": // which has no such modes
+	case mode.Perm()&refused != 0 && runtime.GOOS != "windows": // which has no such modes
 		return nil, fmt.Errorf("other users can read %s (mode %#o): run chmod 600 %s, and replace the key if they have read it", file, mode.Perm(), file)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))

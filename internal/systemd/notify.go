@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/coreos/go-systemd/v22/journal"
 )
 
 // maxStatus bounds the text of a status, in bytes.
@@ -44,6 +45,13 @@ func notify(assignments ...string) error {
 		return fmt.Errorf("tell the service manager %s: %w", assignments[0], err)
 	}
 	return nil
+}
+
+// StderrIsJournal reports whether what the process writes on standard error goes to the journal, which reads the priority of a line from
+// its beginning, as in "<4>text" (sd-daemon(3)).
+func StderrIsJournal() bool {
+	is, err := journal.StderrIsJournalStream()
+	return is && err == nil
 }
 
 // Watch tells the manager that the server lives, twice in each time that WatchdogSec= of its unit names, until ctx ends.

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// duplicate returns a descriptor of a listener. It leaves the mode of the socket alone, which all its descriptors share: a server
+// duplicate returns a descriptor of a listener or file. It leaves the mode of the socket alone, which all its descriptors share: a server
 // that blocks in accept could not stop to accept.
-func duplicate(l net.Listener) (descriptor int, err error) {
-	c, ok := l.(syscall.Conn)
+func duplicate(of any) (descriptor int, err error) {
+	c, ok := of.(syscall.Conn)
 	if !ok {
 		return 0, errUnsupported
 	}
@@ -51,7 +51,7 @@ func closeAll(descriptors []int) {
 func rightsOf(descriptors []int) []byte { return syscall.UnixRights(descriptors...) }
 
 // maxRights is how long a control message may be.
-var maxRights = syscall.CmsgSpace(4 * maxSockets)
+var maxRights = syscall.CmsgSpace(4 * (maxSockets + 1))
 
 // descriptorsOf decodes control messages.
 func descriptorsOf(control []byte) (descriptors []int, err error) {

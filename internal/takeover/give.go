@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/wasmres/wasmres/internal/faultpoint"
 )
 
 var answerTime = 10 * time.Second // for an answer that needs no work; fixed but in tests
@@ -64,7 +66,15 @@ func (l link) give(g Giving) error {
 	if err != nil {
 		return err
 	}
-	err = l.send(message{Kind: sockets, Names: names}, descriptors, answerTime)
+	if m.Life { // earlier programs do not ask
+		life, err := lifeOfThis()
+		if err != nil {
+			closeAll(descriptors)
+			return err
+		}
+		descriptors = append(descriptors, life)
+	}
+	err = l.send(message{Kind: sockets, Names: names, Life: m.Life}, descriptors, answerTime)
 	closeAll(descriptors)
 	if err != nil {
 		return err
@@ -72,15 +82,19 @@ func (l link) give(g Giving) error {
 	if _, _, err := l.receive(ready, workTime); err != nil {
 		return fmt.Errorf("the new server did not become ready: %w", err)
 	}
+	faultpoint.Reach("takeover: before the release")
 	if err := g.Release(); err != nil {
 		return &ReleasedError{err}
 	}
+	faultpoint.Reach("takeover: files released")
 	if err := l.send(message{Kind: released}, nil, answerTime); err != nil {
 		return &ReleasedError{err}
 	}
+	faultpoint.Reach("takeover: release told")
 	if _, _, err := l.receive(serving, workTime); err != nil {
 		return &ReleasedError{fmt.Errorf("the new server does not serve: %w", err)}
 	}
+	faultpoint.Reach("takeover: replaced")
 	g.Sockets.keepFiles(true)
 	return nil
 }

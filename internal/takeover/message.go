@@ -32,6 +32,7 @@ type message struct {
 	Kind     string          `json:"kind"`
 	Protocol int             `json:"protocol,omitempty"` // of hello
 	Data     string          `json:"data,omitempty"`     // of hello: the folder of the server
+	Life     bool            `json:"life,omitempty"`     // of hello: asks for what shows the end of the process; of sockets: it is the last descriptor
 	Names    []string        `json:"names,omitempty"`    // of sockets
 	Error    string          `json:"error,omitempty"`    // of failed
 	Rest     json.RawMessage `json:"rest,omitempty"`     // of rest
@@ -55,7 +56,7 @@ func (l link) send(m message, descriptors []int, within time.Duration) error {
 	frame := append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...)
 	if len(descriptors) > 0 {
 		n, _, err := l.conn.WriteMsgUnix(frame, rightsOf(descriptors), nil)
-		if err != nil {
+		if err != nil || n == len(frame) { // the other process may have read all, and be gone
 			return err
 		}
 		frame = frame[n:]

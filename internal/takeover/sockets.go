@@ -1,6 +1,7 @@
 // Package takeover hands the sockets of a server to the process that replaces it. The two speak over a connection of a Unix
 // socket: the new process asks for the sockets, makes itself ready, and only then has the old one give up its files. Whatever
-// fails before that leaves the old one as it was.
+// fails before that leaves the old one as it was. If the old process ends before the new one serves, the new one serves all the same:
+// with the sockets it has got a pipe whose other end the old process holds for as long as it lives.
 package takeover
 
 import (

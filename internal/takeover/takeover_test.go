@@ -132,14 +132,14 @@ func TestAServerIsHandedOver(t *testing.T) {
 		t.Errorf("the connection that waited is lost: %v", err)
 	}
 	accepts(t, nextUnix, "unix", unix.Addr().String())
-	go func() {
-		if err := r.given.Close(map[string]int{"calls": 7}); err != nil {
-			t.Error(err)
-		}
-	}()
+	closed := make(chan error, 1)
+	go func() { closed <- r.given.Close(map[string]int{"calls": 7}) }()
 	var noted map[string]int
 	if err := from.Rest(&noted, 1<<40); err != nil || noted["calls"] != 7 {
 		t.Errorf("got %v, %v", noted, err)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
 	}
 	_ = nextUnix.Close()
 	if _, err := os.Lstat(unix.Addr().String()); !errors.Is(err, fs.ErrNotExist) {
@@ -255,6 +255,27 @@ func TestAServerThatIsNotReplaced(t *testing.T) {
 	if _, err := takeover.Take(fresh, "/data"); err == nil || !strings.Contains(err.Error(), "did not answer") && !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// A server that closes the connection may go on: only the end of its process leaves its files to another one.
+func TestAServerThatHangsUpIsNotReplaced(t *testing.T) {
+	old, fresh := pair(t)
+	sockets, tcp, _ := used(t)
+	done := give(old, takeover.Giving{Data: "/data", Sockets: sockets, Release: func() error { t.Error("the files were closed"); return nil }})
+	from, err := takeover.Take(fresh, "/data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	_ = old.Close()
+	if err := (<-done).err; err == nil {
+		t.Error("the server was replaced")
+	}
+	takeover.SetAnswerTime(t, 1)
+	if err := from.Ready(); err == nil || from.HasEnded() {
+		t.Errorf("got %v, ended %v", err, from.HasEnded())
+	}
+	accepts(t, tcp, "tcp", tcp.Addr().String())
 }
 
 func FuzzMessages(f *testing.F) {

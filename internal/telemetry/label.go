@@ -13,10 +13,11 @@ const other = "other"
 // Values of labels. The first of each list is for what is in none.
 var (
 	methods = newLabels(other, "resources/read", "resources/list", "resources/templates/list", "resources/subscribe",
-		"resources/unsubscribe", "subscriptions/listen", "completion/complete", "tools/list", "tools/call", "download")
+		"resources/unsubscribe", "subscriptions/listen", "completion/complete", "tools/list", "tools/call", "download",
+		"resources/directory/read", "skills/list", "skills/get")
 	codes = newLabels(append([]string{other, codeOK, "limited", "exhausted", "unauthorized", "forbidden", "rpc_error", "http_error"},
 		abiCodes()...)...)
-	limits = newLabels(other, admission.Requests, admission.Concurrency, admission.Bytes, admission.BytesDay, admission.CPUDay,
+	limits = newLabels(other, admission.Requests, admission.Concurrency, admission.Bytes, admission.BytesDay, admission.CPUDay, admission.Queue,
 		admission.Subscriptions, admission.Sessions, admission.Audit)
 	reasons = newLabels(other, "idle", "evicted", "crashed", "closed")
 	states  = newLabels(other, "cold", "starting", "live")

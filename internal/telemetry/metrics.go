@@ -28,13 +28,15 @@ type Config struct {
 
 // State is what a server has at one moment.
 type State struct {
-	Providers  map[string]int // how many are in each state: cold, starting or live
-	LiveBytes  uint64         // memory of all worker processes
-	Generation uint64         // of the configuration
-	Stale      int            // tenants whose files are wrong
-	Canaries   int            // versions that serve a share of the clients
-	Streams    map[string]int // open streams of changes, by era: 2026-07-28, or sessions for the revisions before
-	LedgerLag  time.Duration  // since the oldest entry was made that is not in the ledger yet; zero for none
+	Providers map[string]int // how many are in each state: cold, starting or live
+	LiveBytes uint64         // memory of all worker processes
+	// Running and Waiting are the calls that have a processor, and that wait for one.
+	Running, Waiting int
+	Generation       uint64         // of the configuration
+	Stale            int            // tenants whose files are wrong
+	Canaries         int            // versions that serve a share of the clients
+	Streams          map[string]int // open streams of changes, by era: 2026-07-28, or sessions for the revisions before
+	LedgerLag        time.Duration  // since the oldest entry was made that is not in the ledger yet; zero for none
 	// Expiry is when the first certificate expires of those that the server shows its clients and operators; zero for none.
 	Expiry time.Time
 	Spans  Spans
@@ -62,6 +64,7 @@ type Metrics struct {
 	starts  [2]histogram    // first and cold ones
 	ends    []atomic.Uint64 // by reasons
 	commits histogram
+	queue   histogram
 	// authentications, by credentials and outcomes
 	authentications []atomic.Uint64
 
@@ -89,6 +92,7 @@ func New(cfg Config) *Metrics {
 		m.starts[i].init(startBuckets)
 	}
 	m.commits.init(commitBuckets)
+	m.queue.init(commitBuckets)
 	m.registry = newRegistry(m)
 	return m
 }
@@ -140,6 +144,9 @@ func (m *Metrics) Started(took time.Duration, cold bool) {
 func (m *Metrics) Authenticated(credential, outcome string) {
 	m.authentications[int(credentials.of(credential))*len(outcomes.names)+int(outcomes.of(outcome))].Add(1)
 }
+
+// Queued counts a call that has waited for a processor.
+func (m *Metrics) Queued(waited time.Duration) { m.queue.observe(commitBuckets, waited) }
 
 // Committed counts that a change was stored, which took a time.
 func (m *Metrics) Committed(took time.Duration) { m.commits.observe(commitBuckets, took) }

@@ -27,6 +27,7 @@ var descs = struct {
 	canaries, failed                                           *prometheus.Desc
 	capabilities, authentications, streams                     *prometheus.Desc
 	commits, lag, expiry, spans                                *prometheus.Desc
+	queue, queued                                              *prometheus.Desc
 }{
 	desc("requests_total", "Requests of clients.", "tenant", "method", "code", "era"),
 	desc("request_seconds", "Time until the answer of a request was made.", "method"),
@@ -50,13 +51,15 @@ var descs = struct {
 	desc("ledger_lag_seconds", "Age of the oldest entry that is not in the ledger yet."),
 	desc("certificate_expiry_seconds", "Time until the first certificate of the server expires."),
 	desc("trace_spans_total", "Spans of traces.", "outcome"),
+	desc("queue_seconds", "Time that calls have waited for a processor, of those that had to wait."),
+	desc("queue_calls", "Calls that run or wait for a processor.", "state"),
 }
 
 func allDescs() []*prometheus.Desc {
 	return []*prometheus.Desc{
 		descs.requests, descs.seconds, descs.limited, descs.fuel, descs.cpu, descs.bytes, descs.starts, descs.ends,
 		descs.providers, descs.live, descs.generation, descs.stale, descs.build, descs.canaries, descs.failed,
-		descs.capabilities, descs.authentications, descs.streams, descs.commits, descs.lag, descs.expiry, descs.spans,
+		descs.capabilities, descs.authentications, descs.streams, descs.commits, descs.lag, descs.expiry, descs.spans, descs.queue, descs.queued,
 	}
 }
 
@@ -95,6 +98,7 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 		to <- m.starts[i].metric(descs.starts, startBuckets, kind)
 	}
 	to <- m.commits.metric(descs.commits, commitBuckets)
+	to <- m.queue.metric(descs.queue, commitBuckets)
 	for i := range m.authentications {
 		n := len(outcomes.names)
 		counted(to, descs.authentications, m.authentications[i].Load(), credentials.names[i/n], outcomes.names[i%n])
@@ -126,6 +130,8 @@ func collectState(to chan<- prometheus.Metric, s State) {
 	for _, era := range eraNames {
 		to <- gauge(descs.streams, float64(s.Streams[era]), era)
 	}
+	to <- gauge(descs.queued, float64(s.Running), "running")
+	to <- gauge(descs.queued, float64(s.Waiting), "waiting")
 	to <- gauge(descs.lag, s.LedgerLag.Seconds())
 	counted(to, descs.spans, s.Spans.Sent, "sent")
 	counted(to, descs.spans, s.Spans.Dropped, "dropped")

@@ -10,7 +10,7 @@ import (
 const (
 	maxCombinations = 12 // of method, code and era, for each tenant
 	mergedRoom      = 2  // of these, for combinations that share one
-	maxLimits       = 8
+	maxLimits       = 9
 	maxUses         = 4 // of a capability and how its calls ended, for each tenant: further ones share the last
 )
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -54,6 +55,7 @@ type policyFile struct {
 	policy      *policy.Policy // with absolute host paths; nil if there is an error, or for authorities
 	authorities string         // in PEM; empty for a policy
 	err         error
+	seen        atomic.Uint64 // the pass in which it was found to be as it is on disk
 }
 
 // policyFiles keeps policies that have been read, each once, however many tenants name it.
@@ -99,8 +101,14 @@ func (p *policyFiles) get(name string) *policyFile {
 	if slot.pass != p.pass {
 		slot.pass = p.pass
 		slot.look(name)
+		slot.file.seen.Store(p.pass)
 	}
 	return slot.file
+}
+
+// isCurrent reports whether a policy is that of its file in this pass. Of many tenants with the same one, the first looks.
+func (p *policyFiles) isCurrent(f *policyFile) bool {
+	return f.seen.Load() == p.pass || p.get(f.name) == f
 }
 
 // look reads the file again, if it has changed.

@@ -126,7 +126,7 @@ func (g *Given) finish(r *tenantReader, t *Tenant) (*Tenant, error) {
 		return nil, r.problems
 	}
 	t.Owner = OwnerAPI
-	reserved := (&pass{settings: g.Settings}).reserved()
+	reserved := reservedHosts(g.Settings)
 	for i, host := range t.Hosts {
 		at := []string{"hosts", fmt.Sprint(i)}
 		if slices.Contains(reserved, host) {
@@ -205,7 +205,7 @@ func (g *Given) Plan(name string, text []byte) (*Plan, error) {
 func (p *Plan) Encode() []byte {
 	rateOf := func(r Rate) rateFile { return rateFile{r.PerSecond, r.Burst} }
 	f := planFile{
-		Requests: rateOf(p.Requests), PrincipalRequests: rateOf(p.PrincipalRequests), ProviderRequests: rateOf(p.ProviderRequests), Concurrent: p.Concurrent,
+		Requests: rateOf(p.Requests), PrincipalRequests: rateOf(p.PrincipalRequests), ProviderRequests: rateOf(p.ProviderRequests), Concurrent: p.Concurrent, Weight: p.Weight,
 		Subscriptions: streamsFile{p.Streams, p.PrincipalStreams}, Sessions: p.Sessions, PrincipalSessions: p.PrincipalSessions, BytesOut: bytesFile{p.BytesPerSecond, p.BytesPerDay},
 		CPU: cpuFile{p.CPUPerDay}, Live: liveFile{p.LiveProviders, p.LiveMemory, p.StartsPerMinute}, Storage: storageFile{p.Modules}, Limits: p.Limits,
 		LogFiles: p.LogBytes, Audit: planAuditFile{p.AuditReads}, CrashURIs: p.CrashURIs,

@@ -8,43 +8,43 @@ import (
 	"github.com/wasmres/wasmres/internal/strict"
 )
 
-// settleHosts moves from right to problems the tenants that name a host of another one. A host stays with the tenant that
-// has it, else the first by its ID gets it.
-func (p *pass) settleHosts(right map[string]*entry, problems map[string]strict.Problems) {
-	reserved, taken := p.reserved(), map[string]string{}
+// settleHosts moves from the right ones to problems the tenants that name a host of another one, and returns how many these
+// are. A host stays with the tenant that has it, else the first by its ID gets it.
+func (p *pass) settleHosts(problems map[string]strict.Problems) (losers int) {
+	taken := map[string]string{}
 	var lost []string
-	lose := func(id, host, text string) {
-		e := right[id]
-		delete(right, id)
-		lost = append(lost, id)
-		problems[id] = p.fail(e, func(t *Tenant) []string { return []string{"hosts", fmt.Sprint(slices.Index(t.Hosts, host))} }, "the host %s %s", host, text)
+	lose := func(e *entry, host, text string) {
+		e.right = false
+		losers++
+		lost = append(lost, e.id)
+		problems[e.id] = p.fail(e, func(t *Tenant) []string { return []string{"hosts", fmt.Sprint(slices.Index(t.Hosts, host))} }, "the host %s %s", host, text)
 	}
-	var named []string // IDs of tenants with hosts
-	for id, e := range right {
-		if len(e.tenant.Hosts) > 0 {
-			named = append(named, id)
+	for _, e := range p.sorted {
+		if !e.right || e.settled {
+			continue
 		}
-	}
-	slices.Sort(named)
-	for _, id := range named {
-		hosts := right[id].tenant.Hosts
+		hosts := e.tenant.Hosts
 		for _, host := range hosts {
-			if slices.Contains(reserved, host) {
-				lose(id, host, "is one by which clients reach all tenants: leave it out, or take it out of public_url and allowed_hosts in serve.yaml")
+			if p.isReserved(host) {
+				lose(e, host, "is one by which clients reach all tenants: leave it out, or take it out of public_url and allowed_hosts in serve.yaml")
 				break
 			}
-			if other := p.hasBefore(id, host, right, problems, taken); other != "" {
-				lose(id, host, ofTenant(other))
+			if e.tenant == e.old {
+				continue // it had all of its hosts before, and keeps them
+			}
+			if other := p.hasBefore(e.id, host, problems, taken); other != "" {
+				lose(e, host, ofTenant(other))
 				break
 			}
 		}
-		if right[id] != nil {
+		if e.right && e.tenant != e.old {
 			for _, host := range hosts {
-				taken[host] = id
+				taken[host] = e.id
 			}
 		}
 	}
-	p.keepHosts(lost, right, taken, lose)
+	p.keepHosts(lost, taken, lose)
+	return losers
 }
 
 func ofTenant(id string) string {
@@ -52,7 +52,7 @@ func ofTenant(id string) string {
 }
 
 // hasBefore returns the tenant that has a host before the tenant of an ID; empty when there is none.
-func (p *pass) hasBefore(id, host string, right map[string]*entry, problems map[string]strict.Problems, taken map[string]string) string {
+func (p *pass) hasBefore(id, host string, problems map[string]strict.Problems, taken map[string]string) string {
 	if other := taken[host]; other != "" {
 		return other
 	}
@@ -60,16 +60,16 @@ func (p *pass) hasBefore(id, host string, right map[string]*entry, problems map[
 	if old == nil || old.ID == id {
 		return ""
 	}
-	e := right[old.ID]
-	stays := e == nil && (problems[old.ID] != nil || old.Owner != OwnerFiles)
-	if stays || e != nil && slices.Contains(e.tenant.Hosts, host) {
+	isRight := p.isRight(old.ID)
+	stays := !isRight && (problems[old.ID] != nil || old.Owner != OwnerFiles)
+	if stays || isRight && slices.Contains(p.of(old.ID).tenant.Hosts, host) {
 		return old.ID
 	}
 	return ""
 }
 
 // keepHosts gives the tenants that have lost, and stay as they were, the hosts that they had. Those who took them lose.
-func (p *pass) keepHosts(lost []string, right map[string]*entry, taken map[string]string, lose func(id, host, text string)) {
+func (p *pass) keepHosts(lost []string, taken map[string]string, lose func(e *entry, host, text string)) {
 	for len(lost) > 0 {
 		old := p.previous.Tenants[lost[0]]
 		lost = lost[1:]
@@ -77,18 +77,20 @@ func (p *pass) keepHosts(lost []string, right map[string]*entry, taken map[strin
 			continue
 		}
 		for _, host := range old.Hosts {
-			if id := taken[host]; id != old.ID && right[id] != nil {
-				lose(id, host, ofTenant(old.ID))
+			if id := taken[host]; id != old.ID && p.isRight(id) {
+				lose(p.of(id), host, ofTenant(old.ID))
 				lost = append(lost, id)
 			}
 		}
 	}
 }
 
-// reserved returns the hosts that no tenant may have.
-func (p *pass) reserved() []string {
-	hosts := slices.Clone(p.settings.AllowedHosts)
-	if u, err := url.Parse(p.settings.PublicURL); err == nil && u.Hostname() != "" {
+func (p *pass) isReserved(host string) bool { return slices.Contains(p.reserved, host) }
+
+// reservedHosts returns the hosts that no tenant may have.
+func reservedHosts(settings *Settings) []string {
+	hosts := slices.Clone(settings.AllowedHosts)
+	if u, err := url.Parse(settings.PublicURL); err == nil && u.Hostname() != "" {
 		hosts = append(hosts, u.Hostname())
 	}
 	return hosts

@@ -2,7 +2,6 @@ package tenant
 
 import (
 	"io/fs"
-	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -18,9 +17,9 @@ func inode(info fs.FileInfo) uint64 {
 
 // quickStamp returns the stamp of a regular file by its name in a folder. It is not ok for anything else. It allocates
 // nothing: a folder has thousands of files.
-func quickStamp(dir *os.File, name string) (s stamp, ok bool) {
+func quickStamp(dir uintptr, name string) (s stamp, ok bool) {
 	var found unix.Stat_t
-	err := unix.Fstatat(int(dir.Fd()), name, &found, unix.AT_SYMLINK_NOFOLLOW)
+	err := unix.Fstatat(int(dir), name, &found, unix.AT_SYMLINK_NOFOLLOW)
 	if err != nil || found.Mode&unix.S_IFMT != unix.S_IFREG {
 		return stamp{}, false
 	}

@@ -4,7 +4,6 @@ package tenant
 
 import (
 	"io/fs"
-	"os"
 	"syscall"
 )
 
@@ -17,4 +16,4 @@ func inode(info fs.FileInfo) uint64 {
 }
 
 // quickStamp is for Linux.
-func quickStamp(*os.File, string) (stamp, bool) { return stamp{}, false }
+func quickStamp(uintptr, string) (stamp, bool) { return stamp{}, false }

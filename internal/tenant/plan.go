@@ -24,6 +24,8 @@ type Plan struct {
 	PrincipalRequests Rate // of each of its clients; default 50 a second, at most 200 at once
 	ProviderRequests  Rate // of each of its providers; default those of the tenant
 	Concurrent        int  // requests at once; default 32
+	// Weight is the share of the processors, beside those of other tenants that want more than there are; default 1, at most 1,000.
+	Weight int `json:",omitempty"`
 	// Streams of changes at once, of the tenant and of each client; default 100 and 10.
 	Streams, PrincipalStreams int
 	// Sessions at once, of revisions before 2026-07-28, of the tenant and of each client; default 500 and 50.
@@ -33,8 +35,8 @@ type Plan struct {
 	BytesPerDay    int64         // of answers; default 100 GiB
 	CPUPerDay      time.Duration // of guests; default 6 h
 
-	LiveProviders   int   // with a process at once; default 8
-	LiveMemory      int64 // bytes of these processes, by the limits of their policies; default 512 MiB
+	LiveProviders   int   // with a process at once; default 8: see Live
+	LiveMemory      int64 // bytes of their own that these processes may use before another starts; default 512 MiB
 	StartsPerMinute int   // of processes; default 60
 
 	LogBytes   int64 // of the files of what its guests log; default 20 MiB
@@ -51,6 +53,11 @@ type Plan struct {
 type Rate struct {
 	PerSecond float64
 	Burst     int // at once
+}
+
+// Live returns LiveProviders, LiveMemory and StartsPerMinute, or their defaults.
+func (p *Plan) Live() (providers int, memory int64, startsPerMinute int) {
+	return cmp.Or(p.LiveProviders, 8), cmp.Or(p.LiveMemory, 512<<20), cmp.Or(p.StartsPerMinute, 60)
 }
 
 // Permits returns an error that says in words what a policy grants, or which limit it asks for, beyond the plan.
@@ -83,6 +90,12 @@ func (p *Plan) limits() policy.Limits {
 	l.Stack, l.Log = cmp.Or(l.Stack, limits.DefaultStack), cmp.Or(l.Log, limits.DefaultLog)
 	return l
 }
+
+// maxWeight is the greatest Plan.Weight: that of a [runtime.Share].
+const maxWeight = 1000
+
+// maxCalls is the greatest Processors.Calls: that of [runtime.ProcessorsConfig].
+const maxCalls = 4096
 
 // DefaultModules is that of Plan.Modules.
 const DefaultModules = 200 << 20

@@ -31,9 +31,10 @@ const (
 // A Reader reads the files of tenants. It remembers what it has read, and reads again what has changed. Its zero value is
 // ready. It is safe for concurrent use.
 type Reader struct {
-	mu       sync.Mutex // guards the fields below, while files are read
-	folder   string     // whose files these are
-	entries  map[string]*entry
+	mu       sync.Mutex        // guards the fields below, while files are read
+	folder   string            // whose files these are
+	entries  map[string]*entry // by the names of files
+	sorted   []*entry          // the same, by ID and name
 	policies policyFiles
 	plans    map[string]*Plan // by which tenants were checked; equal ones keep their pointer
 }
@@ -53,7 +54,15 @@ type Reading struct {
 
 // An entry is what is known of one file of a tenant.
 type entry struct {
-	file     string // name in the folder
+	file    string  // name in the folder
+	id      string  // of the tenant; empty if the name of the file is wrong
+	pass    uint64  // in which the file was there last
+	old     *Tenant // in the snapshot before; nil for none
+	same    bool    // in this pass: the files are as they were
+	settled bool    // in this pass: the files are right, and all that they say is served already
+	read    bool    // in this pass
+	right   bool    // in this pass, other tenants included
+
 	stamp    stamp
 	readAt   time.Time
 	sum      [sha256.Size]byte
@@ -63,7 +72,6 @@ type entry struct {
 	tenant   *Tenant         // nil if there are problems
 	problems strict.Problems // of the file and its policies
 	root     *strict.Node    // of the file, for the places of further problems; nil until there is one
-	read     bool            // in this pass
 
 	plan         *Plan // by which planProblems were found
 	planProblems strict.Problems
@@ -76,7 +84,7 @@ func (r *Reader) ReadTenants(s *Settings, previous *Snapshot) (*Reading, error) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.folder != s.Tenants {
-		r.folder, r.entries = s.Tenants, map[string]*entry{}
+		r.folder, r.entries, r.sorted = s.Tenants, map[string]*entry{}, nil
 	}
 	if previous == nil {
 		previous = &Snapshot{}
@@ -91,14 +99,10 @@ func (r *Reader) ReadTenants(s *Settings, previous *Snapshot) (*Reading, error) 
 		return nil, fmt.Errorf("read the folder of tenants: %w", err)
 	}
 	defer dir.Close()
-	names, err := list(dir, s.Tenants)
-	if err != nil {
-		return nil, err
-	}
-	p := &pass{Reader: r, root: root, dir: dir, settings: s, previous: previous}
+	p := &pass{Reader: r, root: root, dir: dir, fd: dir.Fd(), settings: s, previous: previous, reserved: reservedHosts(s)}
 	r.policies.begin()
 	r.setPlans(s.Plans, previous.Plans)
-	if err := p.readAll(names); err != nil {
+	if err := p.readAll(); err != nil {
 		return nil, err
 	}
 	return p.reading(), nil
@@ -122,7 +126,7 @@ func (r *Reader) setPlans(plans, before map[string]*Plan) {
 	r.plans = next
 }
 
-// list returns the names of the files that may be those of tenants, sorted.
+// list returns the names of the files that may be those of tenants, in no order. One may be in it twice.
 func list(dir *os.File, folder string) (names []string, err error) {
 	for seen := 0; ; {
 		some, err := dir.Readdirnames(1024)
@@ -135,7 +139,6 @@ func list(dir *os.File, folder string) (names []string, err error) {
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			slices.Sort(names)
 			return names, nil
 		}
 		if err != nil {
@@ -149,59 +152,120 @@ type pass struct {
 	*Reader
 	root     *os.Root
 	dir      *os.File // the folder
+	fd       uintptr  // of dir
 	settings *Settings
 	previous *Snapshot
+	reserved []string     // hosts that no tenant may have
 	total    atomic.Int64 // bytes of the files
+	hasAll   bool         // all tenants of previous have a file, as reading finds
 }
 
-// each calls do for each index below n, on all processors.
-func each(n int, do func(int)) {
+// each calls do for each of some entries, on all processors.
+func each(entries []*entry, do func(*entry)) {
+	const some = 32 // that one goroutine takes at a time
 	var next atomic.Int64
 	var all sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
+	for range min(runtime.GOMAXPROCS(0), (len(entries)+some-1)/some) {
 		all.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-				do(int(i))
+			for to := int(next.Add(some)); to-some < len(entries); to = int(next.Add(some)) {
+				for _, e := range entries[to-some : min(to, len(entries))] {
+					do(e)
+				}
 			}
 		})
 	}
 	all.Wait()
 }
 
-// readAll makes the entries those of the files.
-func (p *pass) readAll(names []string) error {
-	entries := make([]*entry, len(names))
-	for i, name := range names {
-		if entries[i] = p.entries[name]; entries[i] == nil {
-			entries[i] = &entry{file: name}
-		}
-		entries[i].read = false
+// readAll makes the entries those of the files. The files that are known are looked at while the folder is read: both take long.
+func (p *pass) readAll() error {
+	var names []string
+	var err error
+	var listing sync.WaitGroup
+	listing.Go(func() { names, err = list(p.dir, p.folder) })
+	each(p.sorted, p.begin)
+	listing.Wait()
+	if err != nil {
+		return err
 	}
-	infos := make([]fs.FileInfo, len(entries))
-	each(len(entries), func(i int) {
-		if !p.isSame(entries[i]) {
-			infos[i] = p.stat(entries[i])
+	p.setEntries(names)
+	var others []*entry
+	for _, e := range p.sorted {
+		if !e.same {
+			others = append(others, e)
+		}
+	}
+	var mu sync.Mutex
+	infos := map[*entry]fs.FileInfo{} // guarded by mu
+	each(others, func(e *entry) {
+		e.read, e.old, e.settled = false, p.previous.Tenants[e.id], false
+		if info := p.stat(e); info != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			infos[e] = info
 		}
 	})
 	if total := p.total.Load(); total > MaxTotal {
 		return fmt.Errorf("the files of tenants in %s have more than %d bytes in all: use several servers", p.folder, MaxTotal)
 	}
-	each(len(entries), func(i int) {
-		if infos[i] != nil {
-			p.look(entries[i], infos[i])
-		}
-	})
-	clear(p.entries)
-	for _, e := range entries {
-		p.entries[e.file] = e
-	}
+	each(slices.Collect(maps.Keys(infos)), func(e *entry) { p.look(e, infos[e]) })
 	return nil
 }
 
-// id returns the ID of the tenant of a file. It reports false if the name of the file is wrong.
-func (e *entry) id() (string, bool) {
-	id, found := strings.CutSuffix(e.file, ".yaml")
-	return id, found && IsID(id)
+// begin notes of an entry what can be known without the others. Thousands of entries are not in the caches of a processor, so that
+// touching each once more takes longer than what is done with it.
+func (p *pass) begin(e *entry) {
+	e.same, e.read, e.settled = p.isSame(e), false, false
+	if !e.same {
+		return
+	}
+	e.old = p.previous.Tenants[e.id]
+	e.settled = e.tenant != nil && e.tenant == e.old && e.plan != nil && e.plan == p.planOf(e.tenant) && len(e.planProblems) == 0 &&
+		!slices.ContainsFunc(e.tenant.Hosts, p.isReserved)
+}
+
+func (p *pass) planOf(t *Tenant) *Plan { return p.plans[cmp.Or(t.Plan, DefaultPlan)] }
+
+// setEntries makes the entries those of the names of files. Nearly always they are already.
+func (p *pass) setEntries(names []string) {
+	now := p.policies.pass
+	there, isNew := 0, false
+	for _, name := range names {
+		e := p.entries[name]
+		if e == nil {
+			e = newEntry(name)
+			p.entries[name], isNew = e, true
+		}
+		if e.pass != now {
+			e.pass = now
+			there++
+		}
+	}
+	if !isNew && there == len(p.sorted) {
+		return
+	}
+	maps.DeleteFunc(p.entries, func(_ string, e *entry) bool { return e.pass != now })
+	p.sorted = slices.SortedFunc(maps.Values(p.entries), func(a, b *entry) int {
+		return cmp.Or(strings.Compare(a.id, b.id), strings.Compare(a.file, b.file))
+	})
+}
+
+// newEntry makes the entry of a file that was not read yet.
+func newEntry(file string) *entry {
+	e := &entry{file: file}
+	if id, found := strings.CutSuffix(file, ".yaml"); found && IsID(id) {
+		e.id = id
+	}
+	return e
+}
+
+// of returns the entry of a tenant; nil if it has no file.
+func (r *Reader) of(id string) *entry { return r.entries[id+".yaml"] }
+
+// isRight reports whether a tenant has a file that is right.
+func (r *Reader) isRight(id string) bool {
+	e := r.of(id)
+	return e != nil && e.right
 }
 
 // path returns the absolute path of a file in the folder.
@@ -210,7 +274,7 @@ func (p *pass) path(e *entry) string { return filepath.Join(p.folder, e.file) }
 // isSame reports whether the files that an entry was made of are as they were. It is quick for a regular file, of which it
 // counts the bytes then.
 func (p *pass) isSame(e *entry) bool {
-	s, ok := quickStamp(p.dir, e.file)
+	s, ok := quickStamp(p.fd, e.file)
 	if !ok || s != e.stamp || !s.holds(e.readAt) || !p.isCurrent(e) {
 		return false
 	}
@@ -220,7 +284,7 @@ func (p *pass) isSame(e *entry) bool {
 
 // stat returns what the file of an entry is. It returns nil if the entry has to say that there is no file.
 func (p *pass) stat(e *entry) fs.FileInfo {
-	if _, ok := e.id(); !ok {
+	if e.id == "" {
 		p.failName(e)
 		return nil
 	}
@@ -251,7 +315,7 @@ func (p *pass) look(e *entry, info fs.FileInfo) {
 
 // isCurrent reports whether the other files that an entry was made of are as they were.
 func (p *pass) isCurrent(e *entry) bool {
-	return !slices.ContainsFunc(e.policies, func(f *policyFile) bool { return p.policies.get(f.name) != f }) &&
+	return !slices.ContainsFunc(e.policies, func(f *policyFile) bool { return !p.policies.isCurrent(f) }) &&
 		!slices.ContainsFunc(e.missing, func(name string) bool { return isFile(name) == nil })
 }
 
@@ -278,8 +342,7 @@ func (p *pass) readEntry(e *entry, info fs.FileInfo, parse bool) {
 
 // reuse takes the tenant of the previous snapshot, if it was made of these very files, perhaps by another process.
 func (p *pass) reuse(e *entry) bool {
-	id, _ := e.id()
-	old := p.previous.Tenants[id]
+	old := p.previous.Tenants[e.id]
 	if old == nil || old.Owner != OwnerFiles || len(old.Files) == 0 || old.Files[0] != p.path(e) {
 		return false
 	}
@@ -309,9 +372,8 @@ func (p *pass) digest(e *entry, used []*policyFile) (names []string, digest stri
 
 // parse makes the tenant of a text. It keeps the places of all values, which take more memory than the tenant, if keep is set.
 func (p *pass) parse(e *entry, text []byte, keep bool) {
-	id, _ := e.id()
 	r := &tenantReader{document: document{name: p.path(e)}, folder: p.folder, policies: p.policies.get, hasFile: isFile, url: p.settings.ServerURL()}
-	t := r.read(id, text)
+	t := r.read(e.id, text)
 	e.policies, e.missing, e.problems, e.root = r.used, r.missing, r.problems, nil
 	if len(e.problems) > 0 {
 		e.tenant = nil
@@ -321,7 +383,7 @@ func (p *pass) parse(e *entry, text []byte, keep bool) {
 		e.root = &r.root
 	}
 	t.Files, t.Digest = p.digest(e, e.policies)
-	if old := p.previous.Tenants[id]; old != nil && old.Owner == OwnerFiles && old.Digest == t.Digest {
+	if old := p.previous.Tenants[e.id]; old != nil && old.Owner == OwnerFiles && old.Digest == t.Digest {
 		t = old
 	}
 	e.tenant = t
@@ -333,7 +395,7 @@ func (p *pass) failFile(e *entry, err error) {
 	if strings.Contains(text, "path escapes") {
 		text = "the link leads out of the folder of tenants: copy the file there"
 	}
-	*e = entry{file: e.file, problems: strict.Problems{{File: p.path(e), Text: "the file cannot be read: " + text}}}
+	e.setProblem(strict.Problem{File: p.path(e), Text: "the file cannot be read: " + text})
 }
 
 func (p *pass) failName(e *entry) {
@@ -341,7 +403,12 @@ func (p *pass) failName(e *entry) {
 	if base, isYML := strings.CutSuffix(e.file, ".yml"); isYML && IsID(base) {
 		text = "the name ends in .yml: rename it to " + base + ".yaml"
 	}
-	*e = entry{file: e.file, problems: strict.Problems{{File: filepath.Join(p.folder, shown(e.file)), Text: text}}}
+	e.setProblem(strict.Problem{File: filepath.Join(p.folder, shown(e.file)), Text: text})
+}
+
+// setProblem makes an entry one with a problem, of which nothing else is known.
+func (e *entry) setProblem(why strict.Problem) {
+	*e = entry{file: e.file, id: e.id, pass: e.pass, old: e.old, problems: strict.Problems{why}}
 }
 
 // shown returns the name of a file as a person may see it.
@@ -350,53 +417,64 @@ func shown(name string) string { return printable.Line(strict.Clip(name)) }
 // reading compares the entries with the previous snapshot.
 func (p *pass) reading() *Reading {
 	r := &Reading{}
-	for _, e := range p.entries {
+	before, known := p.previous, 0
+	for _, e := range p.sorted {
 		if e.read {
 			r.Read++
 		}
+		if e.old != nil {
+			known++
+		}
 	}
+	p.hasAll = known == len(before.Tenants)
 	right, problems, lost := p.divide()
-	before := p.previous
-	for n := 0; lost && n < len(right); { // a tenant without its host gets one that another tenant leaves now
-		n = len(right)
-		p.previous = before.with(right, problems)
+	for n := 0; lost && n < right; { // a tenant without its host gets one that another tenant leaves now
+		n = right
+		p.previous = p.with(before, problems)
 		right, problems, lost = p.divide()
 	}
 	p.previous = before
-	r.Tenants, r.Problems, r.Policies = len(right), problems, slices.Sorted(maps.Keys(p.policies.names))
-	r.Change = p.change(right, problems)
+	r.Tenants, r.Problems, r.Policies = right, problems, slices.Sorted(maps.Keys(p.policies.names))
+	r.Change = p.change(problems)
 	return r
 }
 
-// divide returns the right entries, by ID, and the problems of the others, as [Reading.Problems] has them. It reports whether
-// some are wrong only since others have their hosts.
-func (p *pass) divide() (right map[string]*entry, problems map[string]strict.Problems, lost bool) {
-	right, problems = map[string]*entry{}, map[string]strict.Problems{}
-	for _, e := range p.entries {
-		id, ok := e.id()
-		if !ok {
+// divide finds the right entries. It returns how many there are, and the problems of the others, as [Reading.Problems] has
+// them, and reports whether some are wrong only since others have their hosts.
+func (p *pass) divide() (right int, problems map[string]strict.Problems, lost bool) {
+	problems = map[string]strict.Problems{}
+	for _, e := range p.sorted {
+		if e.settled {
+			e.right = true
+			right++
+			continue
+		}
+		if e.id == "" {
 			problems[shown(e.file)] = e.problems
 			continue
 		}
-		if found := p.problems(id, e); len(found) > 0 {
-			problems[id] = found
-			continue
+		found := p.problems(e)
+		if e.right = len(found) == 0; e.right {
+			right++
+		} else {
+			problems[e.id] = found
 		}
-		right[id] = e
 	}
 	p.checkGiven(problems)
-	before := len(right)
-	p.settleHosts(right, problems)
-	return right, problems, len(right) < before
+	losers := p.settleHosts(problems)
+	return right - losers, problems, losers > 0
 }
 
 // checkGiven finds the tenants of the API that the plans of settings no longer allow. They are served as they are.
 func (p *pass) checkGiven(problems map[string]strict.Problems) {
+	if p.hasAll {
+		return // those of the API have a file, and with that a problem
+	}
 	for id, t := range p.previous.Tenants {
 		if t.Owner != OwnerAPI || problems[id] != nil {
 			continue
 		}
-		plan := p.plans[cmp.Or(t.Plan, DefaultPlan)]
+		plan := p.planOf(t)
 		if plan == nil {
 			problems[id] = strict.Problems{{File: "tenant " + id, Text: fmt.Sprintf("there is no plan %s in serve.yaml any more: add it, or give the tenant another one", t.Plan)}}
 			continue
@@ -410,7 +488,7 @@ func (p *pass) checkGiven(problems map[string]strict.Problems) {
 }
 
 // with returns what a snapshot becomes by the right entries, as far as hosts are concerned. Tenants with problems stay.
-func (s *Snapshot) with(right map[string]*entry, problems map[string]strict.Problems) *Snapshot {
+func (p *pass) with(s *Snapshot, problems map[string]strict.Problems) *Snapshot {
 	next := *s
 	next.Tenants, next.Hosts = map[string]*Tenant{}, map[string]*Tenant{}
 	for id, t := range s.Tenants {
@@ -418,8 +496,10 @@ func (s *Snapshot) with(right map[string]*entry, problems map[string]strict.Prob
 			next.Tenants[id] = t
 		}
 	}
-	for id, e := range right {
-		next.Tenants[id] = e.tenant
+	for _, e := range p.sorted {
+		if e.right {
+			next.Tenants[e.id] = e.tenant
+		}
 	}
 	for _, t := range next.Tenants {
 		for _, host := range t.Hosts {
@@ -430,11 +510,12 @@ func (s *Snapshot) with(right map[string]*entry, problems map[string]strict.Prob
 }
 
 // problems returns those of an entry, other tenants aside.
-func (p *pass) problems(id string, e *entry) strict.Problems {
+func (p *pass) problems(e *entry) strict.Problems {
 	if len(e.problems) > 0 {
 		return e.problems
 	}
-	if old := p.previous.Tenants[id]; old != nil && old.Owner != OwnerFiles {
+	id := e.id
+	if e.old != nil && e.old.Owner != OwnerFiles {
 		return strict.Problems{{File: p.path(e), Text: fmt.Sprintf("the tenant %s was made by the API, which owns it: "+
 			"remove the file, or give it to files with 'wasmres tenant adopt %s --owner files'", id, id)}}
 	}
@@ -442,7 +523,7 @@ func (p *pass) problems(id string, e *entry) strict.Problems {
 		return strict.Problems{{File: p.path(e), Text: fmt.Sprintf("a tenant %s was made by the API and removed on %s, "+
 			"which keeps the ID for 30 days: rename the file", id, at.Format(time.DateOnly))}}
 	}
-	plan := p.plans[cmp.Or(e.tenant.Plan, DefaultPlan)]
+	plan := p.planOf(e.tenant)
 	if plan == nil {
 		_, err := strict.Word("plan", e.tenant.Plan, slices.Sorted(maps.Keys(p.plans)))
 		return p.fail(e, func(*Tenant) []string { return []string{"plan"} }, "%v", err)
@@ -484,20 +565,21 @@ func (p *pass) fail(e *entry, at func(*Tenant) []string, text string, args ...an
 }
 
 // change returns what makes the previous snapshot equal to the right entries.
-func (p *pass) change(right map[string]*entry, problems map[string]strict.Problems) Change {
+func (p *pass) change(problems map[string]strict.Problems) Change {
 	c := Change{Base: p.previous.Generation, Actor: string(OwnerFiles), Owner: OwnerFiles}
-	for id, e := range right {
-		if old := p.previous.Tenants[id]; old == nil || old.Digest != e.tenant.Digest {
+	for _, e := range p.sorted {
+		if !e.settled && e.right && e.tenant != e.old && (e.old == nil || e.old.Digest != e.tenant.Digest) {
 			c.SetTenants = append(c.SetTenants, e.tenant)
 		}
 	}
-	slices.SortFunc(c.SetTenants, func(a, b *Tenant) int { return strings.Compare(a.ID, b.ID) })
-	for id, old := range p.previous.Tenants {
-		if old.Owner == OwnerFiles && right[id] == nil && problems[id] == nil {
-			c.RemoveTenants = append(c.RemoveTenants, id)
+	if !p.hasAll {
+		for id, old := range p.previous.Tenants {
+			if old.Owner == OwnerFiles && p.of(id) == nil && problems[id] == nil {
+				c.RemoveTenants = append(c.RemoveTenants, id)
+			}
 		}
+		slices.Sort(c.RemoveTenants)
 	}
-	slices.Sort(c.RemoveTenants)
 	texts := map[string]string{}
 	for id, found := range problems {
 		texts[id] = found.Error()

@@ -32,6 +32,8 @@ func rules() map[string]strict.Rule {
 		"address":     strict.TextRule(listenAddress, strict.Schema{"examples": []string{"127.0.0.1:8080", ":8443"}}),
 		"byte rate":   strict.NewRule(byteRate, formatByteRate, strict.Schema{"type": "string", "examples": []string{"5Mi/s"}}),
 		"digest":      strict.TextRule(digest, strict.Schema{"pattern": digestPattern.String()}),
+		"email":       strict.TextRule(email, strict.Schema{"examples": []string{"ops@example.com"}}),
+		"HTTPS URL":   strict.TextRule(httpsURL, strict.Schema{"examples": []string{"https://ca.example.com/acme/directory"}}),
 		"host name":   strict.TextRule(hostName, strict.Schema{"examples": []string{"acme.example.com"}}),
 		"log format":  strict.OneOf("format", "text", "json"),
 		"module":      strict.TextRule(moduleName, strict.Schema{"examples": []string{"../modules/notes.wasm", "ghcr.io/ada/notes:1.0.0"}}),
@@ -41,6 +43,10 @@ func rules() map[string]strict.Rule {
 		"origin":      strict.TextRule(origin, strict.Schema{"examples": []string{"https://app.example.com"}}),
 		"public URL":  strict.TextRule(publicURL, strict.Schema{"examples": []string{"https://mcp.example.com"}}),
 		"rate":        strict.NewRule(rate, formatRate, strict.Schema{"type": "string", "examples": []string{"50/s", "100/m", "1000/h"}}),
+		"registry": strict.TextRule(func(s string) (string, error) { return s, registry.CheckHost(s) },
+			strict.Schema{"examples": []string{"registry.internal:5000"}}),
+		"registry or network": strict.TextRule(func(s string) (string, error) { return s, registry.CheckReach(s) },
+			strict.Schema{"examples": []string{"registry.internal:5000", "10.0.0.0/8"}}),
 		"scope":       strict.TextRule(scope, strict.Schema{"examples": []string{"notes:read"}}),
 		"URI pattern": strict.TextRule(uriPattern, strict.Schema{"examples": []string{"notes://drafts/**"}}),
 		"URI prefix":  strict.TextRule(uriPrefix, strict.Schema{"examples": []string{"notes:"}}),
@@ -103,6 +109,24 @@ func moduleName(s string) (string, error) {
 func digest(s string) (string, error) {
 	if !digestPattern.MatchString(s) {
 		return "", fmt.Errorf("%q is not a digest: write sha256: and 64 hexadecimal digits in lower case", strict.Clip(s))
+	}
+	return s, nil
+}
+
+// email returns s if it looks like an address of one person.
+func email(s string) (string, error) {
+	user, host, found := strings.Cut(s, "@")
+	if _, err := hostName(host); err != nil || !found || user == "" || strings.ContainsFunc(user, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune("\"<>,:;?&%@", c) }) || len(s) > 254 {
+		return "", fmt.Errorf("%q is not an address: write it like ops@example.com", strict.Clip(s))
+	}
+	return s, nil
+}
+
+// httpsURL returns s if it is a URL of HTTPS without a user and a fragment.
+func httpsURL(s string) (string, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || len(s) > 2000 {
+		return "", fmt.Errorf("%q is not a URL of HTTPS: write it like https://ca.example.com/acme/directory", strict.Clip(s))
 	}
 	return s, nil
 }

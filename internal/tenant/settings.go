@@ -1,8 +1,11 @@
 package tenant
 
 import (
+	"maps"
 	"net"
 	"net/netip"
+	"net/url"
+	"slices"
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/accesslog"
@@ -27,10 +30,13 @@ type Settings struct {
 	Idle           time.Duration // after which a provider without calls loses its process; default 5 min
 	LiveMemory     int64         // bytes of all processes of providers, beyond which no other starts; 0 for no bound
 	StandbyWorkers int           // started processes without a provider, at least 1; default 2
+	Processors     Processors
 
 	Plans map[string]*Plan // by name; there is one named default
 
 	AuditStrict bool // refuse calls of clients while the ledger cannot be written
+
+	Registries Registries
 
 	SecretsKey string // file of the keys of secrets; empty for none, or a credential of systemd
 
@@ -56,17 +62,89 @@ func (s *Settings) ServerURL() string {
 	if ip, bad := netip.ParseAddr(host); err != nil || host == "" || port == "0" || bad == nil && ip.IsUnspecified() {
 		return ""
 	}
-	if l.Cert != "" {
+	if l.IsTLS() {
 		return "https://" + l.Address
 	}
 	return "http://" + l.Address
+}
+
+// Processors bounds the calls that run and those that wait for a processor. Zero fields are the defaults of
+// [runtime.ProcessorsConfig].
+type Processors struct {
+	Calls            int // of all tenants that run at once, at most 4,096
+	Waiting          int // of all tenants
+	WaitingPerTenant int
+}
+
+// Registries say which registries references of the API may name.
+type Registries struct {
+	Allow       []string // registries and networks that may be named though their addresses are not public
+	Credentials []string // registries to which the server logs in with its own credentials
 }
 
 // A Listener is an address on which clients are served.
 type Listener struct {
 	Address   string // as in 127.0.0.1:8080, or :8443 for all networks
 	Cert, Key string // PEM files, for HTTPS; both empty for HTTP
+	// Certificates are further ones, each for the names that it has.
+	Certificates []KeyPair
+	ACME         *ACME // gets the certificates, in place of files; nil for none
 }
+
+// IsTLS reports whether the listener serves HTTPS.
+func (l *Listener) IsTLS() bool { return l.Cert != "" || l.ACME != nil }
+
+// An ACME says from which authority a server gets its certificates. All listeners of a server have the same, or none.
+type ACME struct {
+	Directory string // URL; empty for that of Let's Encrypt
+	CAFile    string // PEM file of the authorities of Directory's own certificate; empty for those of the system
+	Email     string // for the account; empty for none
+	HTTP      string // address at which the authority may look at the server over HTTP; empty for none
+	// Hosts are the names of the server, beside those of tenants. Empty are those of PublicURL and AllowedHosts.
+	Hosts []string
+}
+
+// ACME returns how the server gets its certificates; nil for files alone.
+func (s *Settings) ACME() *ACME {
+	for _, l := range s.Listen {
+		if l.ACME != nil {
+			return l.ACME
+		}
+	}
+	return nil
+}
+
+// CertificateHosts returns the names for which ACME has certificates while the server has the tenants of a snapshot: those of the
+// server, then those of tenants, sorted. It is empty without ACME.
+func (s *Settings) CertificateHosts(now *Snapshot) (names []string) {
+	a := s.ACME()
+	if a == nil {
+		return nil
+	}
+	names = slices.Clone(a.Hosts)
+	if len(names) == 0 {
+		if u, err := url.Parse(s.PublicURL); err == nil {
+			if name, err := hostName(u.Hostname()); err == nil {
+				names = append(names, name)
+			}
+		}
+		names = append(names, s.AllowedHosts...)
+	}
+	for _, host := range slices.Sorted(maps.Keys(now.Hosts)) {
+		if !now.Hosts[host].Disabled {
+			names = append(names, host)
+		}
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(names, func(name string) bool {
+		again := seen[name]
+		seen[name] = true
+		return again
+	})
+}
+
+// A KeyPair names the PEM files of a certificate and its key.
+type KeyPair struct{ Cert, Key string }
 
 // Admin says where operators reach the server.
 type Admin struct {

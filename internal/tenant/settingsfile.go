@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -35,7 +36,9 @@ type (
 		Idle         time.Duration       `yaml:"idle" check:"duration" doc:"after which a provider without calls loses its process; default: 5m"`
 		Memory       memoryFile          `yaml:"memory" doc:"what all providers together may use"`
 		Standby      int                 `yaml:"standby_workers" check:"number" doc:"started processes without a provider, which make the first call of one quick; default: 2"`
+		Processors   processorsFile      `yaml:"processors" doc:"how calls share the processors"`
 		Plans        map[string]planFile `yaml:"plans" keys:"object name" doc:"what tenants may use, by the names that their files have; default is the plan of tenants that name none"`
+		Registries   registriesFile      `yaml:"registries" doc:"where modules are that are named by references"`
 		Secrets      secretsFile         `yaml:"secrets" doc:"what tenants keep sealed"`
 		Audit        auditFile           `yaml:"audit" doc:"the ledger"`
 		AccessLog    accessLogFile       `yaml:"access_log" doc:"a line for each request"`
@@ -48,6 +51,22 @@ type (
 		Insecure bool     `yaml:"insecure" doc:"whether HTTP may be served to other machines, as behind a proxy that speaks HTTPS"`
 	}
 	tlsFile struct {
+		Cert string `yaml:"cert" check:"host path" doc:"the PEM file of the certificate; it is read again when it changes"`
+		Key  string `yaml:"key" check:"host path" doc:"the PEM file of its key"`
+
+		ACME *acmeFile `yaml:"acme" doc:"gets the certificates of the server's hosts and of those of tenants from a certificate authority, and renews them, in place of cert and key"`
+
+		Certificates []keyPairFile `yaml:"certificates,nonempty" unique:"Cert" doc:"further certificates, as of the hosts of tenants: a client sees the first that has the name by which it connects, otherwise that of cert"`
+	}
+	acmeFile struct {
+		Agree     bool     `yaml:"agree,required" doc:"true: you have read the terms of the authority, and agree to them"`
+		Email     string   `yaml:"email" check:"email" doc:"by which the authority may reach you; default: none"`
+		Directory string   `yaml:"directory" check:"HTTPS URL" doc:"the URL of the authority's ACME directory; default: that of Let's Encrypt"`
+		CAFile    string   `yaml:"ca_file" check:"host path" doc:"the PEM file of the authorities that sign the certificate of directory itself, as within a company; default: those of the system"`
+		Hosts     []string `yaml:"hosts,nonempty" check:"host name" doc:"the names of the server, beside those of tenants; default: those of public_url and allowed_hosts"`
+		HTTP      string   `yaml:"http" check:"address" doc:"an address, as :80, at which the authority may look at the server over HTTP; default: it looks by TLS alone, at port 443"`
+	}
+	keyPairFile struct {
 		Cert string `yaml:"cert,required" check:"host path" doc:"the PEM file of the certificate; it is read again when it changes"`
 		Key  string `yaml:"key,required" check:"host path" doc:"the PEM file of its key"`
 	}
@@ -55,6 +74,10 @@ type (
 		Socket string        `yaml:"socket" check:"host path" doc:"the Unix socket for wasmres tenant, key, top and reload; default: admin.sock in the data folder"`
 		Listen string        `yaml:"listen" check:"address" doc:"the address of /healthz, /readyz and /metrics, which anyone who reaches it may ask; default: none"`
 		TLS    *adminTLSFile `yaml:"tls" doc:"where operators reach the admin API from other machines, with an admin key or a certificate; default: nowhere"`
+	}
+	registriesFile struct {
+		Allow       []string `yaml:"allow" check:"registry or network" doc:"registries, as registry.internal:5000, and networks, as 10.0.0.0/8, that references which the API is given may name though their addresses are not public; default: none"`
+		Credentials []string `yaml:"credentials" check:"registry" doc:"registries, as registry.internal:5000, to which the server logs in with its own credentials, those of docker, for references which the API is given; default: none"`
 	}
 	secretsFile struct {
 		Key string `yaml:"key" check:"host path" doc:"the file of the key by which secrets are sealed, which 'wasmres secret new-key' writes; default: the systemd credential wasmres-secrets.key, or none"`
@@ -80,6 +103,11 @@ type (
 	memoryFile struct {
 		Live int64 `yaml:"live" check:"size" doc:"bytes of the processes of providers, beyond which no other starts; default: no bound"`
 	}
+	processorsFile struct {
+		Calls            int `yaml:"calls" check:"number" doc:"that run at once, of all tenants; the next ones wait for a processor, by the weights of their plans; default: twice as many as there are processors"`
+		Waiting          int `yaml:"waiting" check:"number" doc:"calls of all tenants that may wait for a processor; default: 4096"`
+		WaitingPerTenant int `yaml:"waiting_per_tenant" check:"number" doc:"calls of each tenant that may wait for a processor; default: 64"`
+	}
 	accessLogFile struct {
 		File   string `yaml:"file" check:"host path" doc:"the file, or stderr; default: no access log"`
 		Format string `yaml:"format" check:"log format" doc:"text or json; default: text"`
@@ -96,6 +124,7 @@ type (
 		PrincipalRequests rateFile      `yaml:"principal_requests" doc:"of each client; default: 50/s, at most 200 at once"`
 		ProviderRequests  rateFile      `yaml:"provider_requests" doc:"of each provider; default: those of the tenant"`
 		Concurrent        int           `yaml:"concurrent" check:"number" doc:"requests under way; default: 32"`
+		Weight            int           `yaml:"weight" check:"number" doc:"of each tenant, 1 to 1000: while tenants want more than the processors can do, they get processor time in proportion; default: 1"`
 		Subscriptions     streamsFile   `yaml:"subscriptions" doc:"streams of changes"`
 		Sessions          int           `yaml:"sessions" check:"number" doc:"sessions of revisions before 2026-07-28; default: 500"`
 		PrincipalSessions int           `yaml:"principal_sessions" check:"number" doc:"of each client; default: 50"`
@@ -128,7 +157,7 @@ type (
 	}
 	liveFile struct {
 		Providers int   `yaml:"providers" check:"number" doc:"at once; default: 8"`
-		Memory    int64 `yaml:"memory" check:"size" doc:"of these, by the limits of their policies; default: 512Mi"`
+		Memory    int64 `yaml:"memory" check:"size" doc:"what these may use of their own before another starts; default: 512Mi"`
 		Starts    int   `yaml:"starts_per_minute" check:"number" doc:"of processes; default: 60"`
 	}
 	storageFile struct {
@@ -195,15 +224,19 @@ func (r *settingsReader) settings(f settingsFile) *Settings {
 		PublicURL: f.PublicURL, AllowedHosts: f.AllowedHosts,
 		Data: r.path(cmp.Or(f.Data, r.data)), Tenants: r.path(cmp.Or(f.Tenants, "tenants")),
 		Admin: Admin{Listen: f.Admin.Listen}, Watch: f.Watch == nil || *f.Watch,
-		Idle: cmp.Or(f.Idle, 5*time.Minute), LiveMemory: f.Memory.Live, StandbyWorkers: cmp.Or(f.Standby, 2), Plans: map[string]*Plan{},
+		Idle: cmp.Or(f.Idle, 5*time.Minute), LiveMemory: f.Memory.Live, StandbyWorkers: cmp.Or(f.Standby, 2), Processors: Processors(f.Processors), Plans: map[string]*Plan{},
 		AccessLog: AccessLog{File: f.AccessLog.File, Size: cmp.Or(f.AccessLog.Size, 100<<20), Keep: cmp.Or(f.AccessLog.Keep, 5)},
 		LogJSON:   f.LogFormat == "json",
 	}
 	for _, network := range f.Proxies {
 		s.TrustedProxies = append(s.TrustedProxies, netip.MustParsePrefix(network)) // decode has checked it
 	}
+	if f.Processors.Calls > maxCalls {
+		r.fail([]string{"processors", "calls"}, "%d is more than %d, the most calls that may run at once: set a smaller number", f.Processors.Calls, maxCalls)
+	}
 	s.Admin.TLS = r.adminTLS(f.Admin.TLS)
 	s.AuditStrict = f.Audit.Strict
+	s.Registries = Registries(f.Registries)
 	if f.Secrets.Key != "" {
 		s.SecretsKey = r.path(f.Secrets.Key)
 		r.wantFile([]string{"secrets", "key"}, s.SecretsKey)
@@ -222,6 +255,7 @@ func (r *settingsReader) settings(f settingsFile) *Settings {
 	for i := range f.Listen {
 		s.Listen = append(s.Listen, r.listener([]string{"listen", strconv.Itoa(i)}, &f.Listen[i]))
 	}
+	r.checkACME(s.Listen)
 	if len(s.Listen) == 0 {
 		s.Listen = []Listener{{Address: "127.0.0.1:8080"}}
 	}
@@ -257,15 +291,67 @@ func (r *settingsReader) path(name string) string {
 func (r *settingsReader) listener(at []string, f *listenerFile) Listener {
 	l := Listener{Address: f.Address}
 	switch {
+	case f.TLS != nil && f.TLS.ACME != nil:
+		l.ACME = r.acme(append(at, "tls", "acme"), f.TLS.ACME)
 	case f.TLS != nil:
 		l.Cert, l.Key = r.path(f.TLS.Cert), r.path(f.TLS.Key)
 		r.wantFile(append(at, "tls", "cert"), l.Cert)
 		r.wantFile(append(at, "tls", "key"), l.Key)
+		for i, f := range f.TLS.Certificates {
+			pair := KeyPair{r.path(f.Cert), r.path(f.Key)}
+			at := append(at, "tls", "certificates", strconv.Itoa(i))
+			r.wantFile(append(at, "cert"), pair.Cert)
+			r.wantFile(append(at, "key"), pair.Key)
+			l.Certificates = append(l.Certificates, pair)
+		}
 	case !l.IsLoopback() && !f.Insecure:
 		r.fail(append(at, "address"), "other machines reach %s, and API keys would be sent there unencrypted: add tls, "+
 			"or insecure: true where a proxy in front of the server speaks HTTPS", f.Address)
 	}
 	return l
+}
+
+// Validate checks that there is one source of certificates.
+func (f *tlsFile) Validate() error {
+	hasFiles := f.Cert != "" || f.Key != ""
+	switch {
+	case f.ACME != nil && (hasFiles || len(f.Certificates) > 0):
+		return errors.New("acme gets the certificates: remove it, or cert, key and certificates")
+	case f.ACME == nil && (f.Cert == "" || f.Key == ""):
+		return errors.New("a certificate is missing: add cert and key, or acme")
+	}
+	return nil
+}
+
+// Validate checks that the operator agrees.
+func (f *acmeFile) Validate() error {
+	if !f.Agree {
+		return errors.New("the authority issues certificates only to operators that agree to its terms: write agree: true")
+	}
+	return nil
+}
+
+func (r *settingsReader) acme(at []string, f *acmeFile) *ACME {
+	a := &ACME{Directory: f.Directory, Email: f.Email, HTTP: f.HTTP, Hosts: f.Hosts}
+	if f.CAFile != "" {
+		a.CAFile = r.path(f.CAFile)
+		r.wantFile(append(at, "ca_file"), a.CAFile)
+	}
+	return a
+}
+
+// checkACME checks that all listeners with ACME have the same.
+func (r *settingsReader) checkACME(all []Listener) {
+	var first *ACME
+	for i, l := range all {
+		switch {
+		case l.ACME == nil:
+		case first == nil:
+			first = l.ACME
+		case !reflect.DeepEqual(first, l.ACME):
+			r.fail([]string{"listen", strconv.Itoa(i), "tls", "acme"}, "another listener has another acme, and a server has one account: write the same")
+		}
+	}
 }
 
 // adminTLS reads where the API is served; nil for nowhere.
@@ -315,9 +401,12 @@ func (r *settingsReader) wantFile(at []string, name string) {
 func (r *settingsReader) plan(name string, f planFile) *Plan {
 	p := &Plan{
 		Name: name, AuditReads: f.Audit.Reads, CrashURIs: f.CrashURIs, LogBytes: f.LogFiles, Requests: f.Requests.rate(), PrincipalRequests: f.PrincipalRequests.rate(), ProviderRequests: f.ProviderRequests.rate(),
-		Concurrent: f.Concurrent, Streams: f.Subscriptions.Streams, PrincipalStreams: f.Subscriptions.PerPrincipal, Sessions: f.Sessions, PrincipalSessions: f.PrincipalSessions,
+		Concurrent: f.Concurrent, Weight: f.Weight, Streams: f.Subscriptions.Streams, PrincipalStreams: f.Subscriptions.PerPrincipal, Sessions: f.Sessions, PrincipalSessions: f.PrincipalSessions,
 		BytesPerSecond: f.BytesOut.Rate, BytesPerDay: f.BytesOut.PerDay, CPUPerDay: f.CPU.PerDay,
 		LiveProviders: f.Live.Providers, LiveMemory: f.Live.Memory, StartsPerMinute: f.Live.Starts, Modules: f.Storage.Modules, Limits: f.Limits,
+	}
+	if f.Weight > maxWeight {
+		r.fail([]string{"plans", name, "weight"}, "%d is more than %d, the greatest weight: set a smaller one", f.Weight, maxWeight)
 	}
 	if f.Limits.Memory > limits.MaxMemory {
 		r.fail([]string{"plans", name, "limits", "memory"}, "at most %s are possible", policy.FormatSize(limits.MaxMemory))

@@ -124,12 +124,14 @@ type Key struct {
 // A Snapshot is all that a server hosts at one moment. It is immutable.
 type Snapshot struct {
 	Generation uint64 // grows with each change
-	Tenants    map[string]*Tenant
-	Hosts      map[string]*Tenant        // by each of Tenant.Hosts
-	Plans      map[string]*Plan          // by name; there is one named default
-	Keys       map[string]*Key           // by ID
-	Versions   map[ProviderID][]*Version // sorted by number
-	Routes     map[ProviderID]*Route
+	// Changed says what differs from the generation before; nil if that is not known. See ChangedSince.
+	Changed  *Changed `json:"-"`
+	Tenants  map[string]*Tenant
+	Hosts    map[string]*Tenant        // by each of Tenant.Hosts
+	Plans    map[string]*Plan          // by name; there is one named default
+	Keys     map[string]*Key           // by ID
+	Versions map[ProviderID][]*Version // sorted by number
+	Routes   map[ProviderID]*Route
 	// Numbers are the highest numbers that versions ever had, those removed included.
 	Numbers   map[ProviderID]int
 	AdminKeys map[string]*AdminKey // by ID

@@ -15,13 +15,13 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
+	"github.com/wasmres/wasmres/internal/markdown"
 	"github.com/wasmres/wasmres/internal/webpage"
 	"github.com/wasmres/wasmres/runtime"
 )
 
 const (
 	maxShown    = 256 << 10 // bytes of a text on a page
-	maxMarkdown = 256 << 10 // bytes of Markdown that is rendered
 	maxContents = 50        // of one resource on a page
 )
 
@@ -93,7 +93,7 @@ func (s *Server) show(c *runtime.Content, uri string, number int) content {
 	switch {
 	case images[kind] && len(c.Data) > 0:
 		shown.Image = shown.Raw + "&show=1"
-	case isText && (kind == "text/markdown" || kind == "text/x-markdown") && len(c.Data) <= maxMarkdown:
+	case isText && (kind == "text/markdown" || kind == "text/x-markdown") && len(c.Data) <= markdown.MaxSource:
 		shown.HTML = s.markdown(c.Data, uri)
 	case isText && (kind == "application/json" || strings.HasSuffix(kind, "+json")):
 		shown.Text = indented(c.Data)

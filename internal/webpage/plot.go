@@ -8,7 +8,7 @@ import (
 // Sizes of a plot, in its own units.
 const (
 	plotWidth  = 640
-	smallWidth = 200
+	linesWidth = 240
 	plotHeight = 120
 	plotTop    = 14 // for the number of the highest bar
 )
@@ -51,20 +51,15 @@ type Label struct {
 
 // NewPlot draws columns, or nothing if all are zero. format writes a value for a person.
 func NewPlot(title string, columns []Column, format func(float64) string) Plot {
-	p := newPlot(title, columns, format, plotWidth)
+	p := newPlot(title, columns, format)
 	if len(p.Bars) == 0 {
 		p.Labels = nil
 	}
 	return p
 }
 
-// NewSmallPlot is NewPlot for few columns, which it draws if they are zero, too.
-func NewSmallPlot(title string, columns []Column, format func(float64) string) Plot {
-	return newPlot(title, columns, format, smallWidth)
-}
-
-func newPlot(title string, columns []Column, format func(float64) string, whole int) Plot {
-	p := Plot{Title: title, Width: whole, Height: plotHeight + plotTop + 18}
+func newPlot(title string, columns []Column, format func(float64) string) Plot {
+	p := Plot{Title: title, Width: plotWidth, Height: plotHeight + plotTop + 18}
 	if len(columns) == 0 {
 		return p
 	}
@@ -73,7 +68,7 @@ func newPlot(title string, columns []Column, format func(float64) string, whole 
 		most = max(most, c.sum())
 	}
 	p.Most = format(most)
-	step := math.Min(float64(whole)/float64(len(columns)), 96)
+	step := math.Min(float64(plotWidth)/float64(len(columns)), 96)
 	width := math.Max(step*0.72, 1)
 	every := (len(columns) + 9) / 10 // labels have room
 	for i, c := range columns {

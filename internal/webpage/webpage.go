@@ -134,6 +134,7 @@ type View struct {
 	Refresh int    // seconds after which the script replaces what changes; 0 for never
 	Events  string // URL of a stream of events, each of which has the script do so at once; empty for none
 	Notice  string // what has just happened; empty for nothing
+	Alert   string // why nothing has happened; empty if that was not so
 	Main    any    // for the template "main"
 }
 

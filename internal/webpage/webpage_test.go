@@ -1,6 +1,7 @@
 package webpage_test
 
 import (
+	"math"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -50,13 +51,10 @@ func TestPlots(t *testing.T) {
 		}
 	}
 	zero := []webpage.Column{{Label: "1", Parts: []webpage.Part{{Class: "ok"}}}}
-	for name, p := range map[string]webpage.Plot{"none": webpage.NewPlot("x", nil, webpage.Size), "zero": webpage.NewPlot("x", zero, webpage.Size), "few": webpage.NewSmallPlot("x", nil, webpage.Size)} {
+	for name, p := range map[string]webpage.Plot{"none": webpage.NewPlot("x", nil, webpage.Size), "zero": webpage.NewPlot("x", zero, webpage.Size)} {
 		if len(p.Bars)+len(p.Labels) > 0 {
 			t.Errorf("%s: got %+v", name, p)
 		}
-	}
-	if p := webpage.NewSmallPlot("x", zero, webpage.Size); len(p.Bars) > 0 || len(p.Labels) != 1 {
-		t.Errorf("a few zeros make %+v", p)
 	}
 }
 
@@ -78,5 +76,22 @@ func TestTheScriptIsSmall(t *testing.T) {
 	info, err := os.Stat("refresh.js")
 	if err != nil || info.Size() > 5<<10 {
 		t.Errorf("got %d bytes, %v", info.Size(), err)
+	}
+}
+
+// Lines are within the picture. What is not known interrupts them.
+func TestLines(t *testing.T) {
+	none := math.NaN()
+	series := []webpage.Series{{Class: "one", Values: []float64{0, 50, none, 100}}, {Class: "other", Values: []float64{none, none, none, none}}}
+	l := webpage.NewLines("x", "1 min ago", "now", series, func(f float64) string { return webpage.Count(int64(f)) })
+	if len(l.Paths) != 1 || l.Most != "100" || l.Paths[0] != (webpage.Path{Class: "one", D: "M0 134h.1L80 74M240 14h.1"}) {
+		t.Errorf("got %+v", l)
+	}
+	zero := webpage.NewLines("x", "", "", []webpage.Series{{Values: []float64{0}}}, webpage.Size)
+	if len(zero.Paths) != 1 || zero.Paths[0].D != "M0 134h.1" || zero.Most != "0 B" {
+		t.Errorf("zero: got %+v", zero)
+	}
+	if l := webpage.NewLines("x", "", "", nil, webpage.Size); len(l.Paths) > 0 {
+		t.Errorf("nothing: got %+v", l)
 	}
 }

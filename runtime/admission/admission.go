@@ -60,6 +60,7 @@ const (
 	CPUDay        = "cpu_day"       // processor time of providers of a day
 	Audit         = "audit"         // the record of calls, which cannot be written
 	Live          = "live"          // processes of providers, of which too few could be started yet
+	Queue         = "queue"         // calls that wait for a processor
 )
 
 // A Refusal says which limit was hit. Clients get all of it.

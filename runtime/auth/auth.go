@@ -173,12 +173,15 @@ func AccountOf(ctx context.Context) admission.Account {
 	return nil
 }
 
-// Done gives a channel that is closed when the Identity of the client of a request ends; nil if there is none.
-func Done(ctx context.Context) <-chan struct{} {
-	if i := IdentityOf(ctx); i != nil {
-		return i.Context().Done()
+// Hold holds the Identity of the client of a request, as [Identity.Hold] does. The channel is closed when it ends, and nil if there
+// is none.
+func Hold(ctx context.Context) (ended <-chan struct{}, release func()) {
+	i := IdentityOf(ctx)
+	if i == nil {
+		return nil, func() {}
 	}
-	return nil
+	until, release := i.Hold()
+	return until.Done(), release
 }
 
 // IdentityOf gives the Identity of the client of a request; nil for none.

@@ -26,6 +26,7 @@ type Identity struct {
 type ending struct {
 	ctx     context.Context
 	expires time.Time // zero for never
+	renewal *renewal  // moves the end, instead of expires; nil for none
 
 	once  sync.Once
 	timed context.Context // ctx until expires; made when it is first asked for, since most identities begin nothing that lasts
@@ -78,12 +79,23 @@ func (i *Identity) ChoosingVersions() *Identity {
 // Principal says who the client is, for providers. It is not to be changed.
 func (i *Identity) Principal() *abi.Principal { return &i.principal }
 
-// Context ends when the Identity does. What was begun for it and lasts, as a stream of changes, must end then, too.
-func (i *Identity) Context() context.Context { return i.end.context() }
+// Hold is for what is begun for the Identity and lasts, as a stream of changes: it must end when the context ends, which is when
+// the Identity does. The caller calls release once, when it needs the Identity no more: until then, an Identity that can be
+// renewed is.
+func (i *Identity) Hold() (ended context.Context, release func()) {
+	if r := i.end.renewal; r != nil {
+		return r.hold(), r.release
+	}
+	return i.end.context(), func() {}
+}
 
 // Valid reports whether the Identity has not ended.
 func (i *Identity) Valid() bool {
-	return i.end.ctx.Err() == nil && (i.end.expires.IsZero() || time.Now().Before(i.end.expires))
+	expires := i.end.expires
+	if r := i.end.renewal; r != nil {
+		expires = r.ends()
+	}
+	return i.end.ctx.Err() == nil && (expires.IsZero() || time.Now().Before(expires))
 }
 
 // PermitsNothing reports whether no action is permitted on any URI.

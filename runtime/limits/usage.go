@@ -14,8 +14,8 @@ type Usage struct {
 	HostCalls int
 	Bytes     uint64 // of the bodies of all contents
 	Memory    uint64 // of the guest when the call ended, in bytes; 0 if unknown
-	// CPU is for how long the call kept processors busy, about: the time that it took, without waits for clients and for other
-	// systems. Limits.MilliCPU counts the same.
+	// CPU is for how long the call kept processors busy, about: the time that it took, without waits for clients, for other systems
+	// and for a process. Limits.MilliCPU counts the same. Of the first call after the start of a process, it has what that has used, too.
 	CPU time.Duration
 }
 

@@ -4,8 +4,8 @@
 // # Wrapping a Source
 //
 // A wrapper implements all methods of Source, and as many of the optional interfaces [Identified], [SessionEnder],
-// [Versioned], [Traceable] and [AfterResponder] as the Source that it wraps. If a wrapper leaves them out, the server needs a name
-// in its options, keeps the state of ended sessions until it expires, caches no lists, and resets guests at their next
+// [Versioned], [Traceable], [Directories] and [AfterResponder] as the Source that it wraps. If a wrapper leaves them out, the server needs a name
+// in its options, keeps the state of ended sessions until it expires, caches no lists, serves no skills, and resets guests at their next
 // use. Embedding the Source does not forward optional interfaces, since it has the methods of Source only. The example
 // of Source is such a wrapper.
 //

@@ -5,7 +5,7 @@ import "github.com/wasmres/wasmres/abi"
 // A Request is a request of a client to a [Source]. The methods that read a field stand beside it; the others ignore
 // it.
 type Request struct {
-	URI abi.URI // Read
+	URI abi.URI // Read, ReadDirectory
 
 	RangeOffset uint64 // Read: first requested byte
 	RangeLength uint64 // Read: requested bytes; 0 for all that follow
@@ -17,8 +17,8 @@ type Request struct {
 	Value    string    // Complete: what has been typed so far
 	Vars     []abi.Var // Complete: variables that are known already
 
-	Cursor string // List, Templates: where the page begins; empty for the start
-	Limit  uint32 // List, Templates: the most entries; 0 for no limit
+	Cursor string // List, Templates, ReadDirectory: where the page begins; empty for the start
+	Limit  uint32 // List, Templates, ReadDirectory: the most entries; 0 for no limit
 
 	Principal *abi.Principal // all: the client; nil on transports without authentication
 	Meta      string         // all: JSON object, the request's _meta without reserved keys; empty for none

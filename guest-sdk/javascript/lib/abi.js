@@ -55,6 +55,12 @@ export const CODE_STACK = 44;
 /** the guest called the host more often than one call may */
 export const CODE_HOST_CALLS = 45;
 
+/**
+ * DIRECTORY_TYPE is the MIME type of a directory resource: one with children that OP_LIST_DIR
+ * lists. Its URI ends in no slash, unless that is the root of its scheme.
+ */
+export const DIRECTORY_TYPE = "inode/directory";
+
 /** MAX_KEY is the most bytes of a key of the key-value store. */
 export const MAX_KEY = 1024;
 
@@ -232,6 +238,8 @@ export const OP_CONFIGURE = 6;
 export const OP_POLL = 7;
 /** reserved */
 export const OP_EVENT = 8;
+/** emit one page of the direct children of a directory resource */
+export const OP_LIST_DIR = 9;
 
 // The services.
 

@@ -5,7 +5,7 @@ only reads unless the grant says otherwise."""
 from _sql_parameters import positional
 from wasmres import abi
 from wasmres.failure import Failure
-from wasmres.sql import Rows
+from wasmres.sql import asked
 
 apilevel, threadsafety, paramstyle = "2.0", 1, "qmark"
 sqlite_version, sqlite_version_info = "3", (3, 0, 0)
@@ -172,7 +172,7 @@ def _asked(connection, sql, parameters):
     except KeyError as missing:
         raise ProgrammingError("You did not supply a value for binding parameter :" + missing.args[0] + ".")
     try:
-        return Rows(connection._name, sql, tuple(parameters), None)
+        return asked(connection._name, sql, tuple(parameters))
     except Failure as failure:
         raised = _error_of(failure)
     raise raised

@@ -59,6 +59,10 @@ pub const CODE_STACK: u32 = 44;
 /// the guest called the host more often than one call may
 pub const CODE_HOST_CALLS: u32 = 45;
 
+/// DIRECTORY_TYPE is the MIME type of a directory resource: one with children that OP_LIST_DIR
+/// lists. Its URI ends in no slash, unless that is the root of its scheme.
+pub const DIRECTORY_TYPE: &str = "inode/directory";
+
 /// MAX_KEY is the most bytes of a key of the key-value store.
 pub const MAX_KEY: u32 = 1024;
 
@@ -222,6 +226,8 @@ pub const OP_CONFIGURE: u32 = 6;
 pub const OP_POLL: u32 = 7;
 /// reserved
 pub const OP_EVENT: u32 = 8;
+/// emit one page of the direct children of a directory resource
+pub const OP_LIST_DIR: u32 = 9;
 
 // The services.
 

@@ -141,6 +141,17 @@ func (h *Host) ServeBare(t *testing.T) (socket string) {
 	return socket
 }
 
+// ServeProbes serves probes at an address of this machine, until the test ends, and returns it.
+func (h *Host) ServeProbes(t *testing.T) (address string) {
+	t.Helper()
+	l, err := admin.ListenProbes(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	Until(t, func(ctx context.Context) error { return admin.NewProbes(admin.ProbeConfig{}).Serve(ctx, l) })
+	return l.Addr().String()
+}
+
 // ServeTLS serves the API at an address of this machine, until the test ends, and returns its URL.
 func (h *Host) ServeTLS(t *testing.T, config *tls.Config) (url string) {
 	t.Helper()

@@ -15,6 +15,7 @@ var (
 	requests = flag.Int("hosting.requests", 20000, "requests of each kind in AuthRead")
 	seconds  = flag.Duration("hosting.duration", 10*time.Second, "of Beside and Crowd")
 	crowd    = flag.Int("hosting.crowd", 100, "tenants of Crowd, with ten connections each")
+	calls    = flag.Int("hosting.calls", 0, "calls that run at once in Fair and Light, if not as many as by default")
 	rate     = flag.Int("hosting.rate", 500, "requests a second in Crowd")
 )
 

@@ -97,12 +97,7 @@ func (k *kind) prepare(b *testing.B) {
 func (k *kind) turn(b *testing.B, n int) {
 	own, whole := k.of.used()
 	for range n {
-		if _, err := k.c.Write(k.request); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := io.ReadFull(k.c.in, k.answer); err != nil {
-			b.Fatal(err)
-		}
+		k.exchange(b, k.request)
 	}
 	if !strings.Contains(string(k.answer), `"result":`) {
 		b.Fatalf("%s got %s", k.name, k.answer)
@@ -110,6 +105,16 @@ func (k *kind) turn(b *testing.B, n int) {
 	ownAfter, wholeAfter := k.of.used()
 	k.own += ownAfter - own
 	k.whole += wholeAfter - whole
+}
+
+// exchange sends a request whose answer is as long as those of k.request, and reads it.
+func (k *kind) exchange(b *testing.B, request []byte) {
+	if _, err := k.c.Write(request); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := io.ReadFull(k.c.in, k.answer); err != nil {
+		b.Fatal(err)
+	}
 }
 
 // BenchmarkHostingBeside is the latency of a tenant's reads, 40 a second, while no other tenant is served, and while another

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/admin/admintest"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/project"
 	"github.com/wasmres/wasmres/internal/sourcetree"
@@ -162,8 +163,12 @@ func (f *farm) serve(b testing.TB) *server {
 	b.Helper()
 	s := start(b, "serve", "--config", filepath.Join(f.dir, "serve.yaml"), "--cache-dir", guesttest.CacheDir(b))
 	s.socket = filepath.Join(f.dir, "data", admin.SocketName)
-	s.admin = admin.NewClient(s.socket)
-	b.Cleanup(s.admin.Close)
+	if _, measures := b.(*testing.B); measures {
+		s.admin = admin.NewClient(s.socket)
+		b.Cleanup(s.admin.Close)
+	} else {
+		s.admin = admintest.Client(b, s.socket)
+	}
 	for until := time.Now().Add(time.Minute); ; {
 		_, err := s.admin.Node(b.Context())
 		if err == nil {

@@ -53,6 +53,7 @@ func (t tracer) Begin(r trace.Request) trace.Recorder {
 var methods = []string{
 	"resources/read", "resources/list", "resources/templates/list", "resources/subscribe", "resources/unsubscribe",
 	"subscriptions/listen", "completion/complete", "tools/list", "tools/call", "server/discover", "initialize", "ping", "download",
+	"resources/directory/read", "skills/list", "skills/get",
 }
 
 const other = "other"

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"errors"
+	"reflect"
 	"strings"
 	"time"
 
@@ -172,23 +173,24 @@ func tokenOf(header string) (token string, ok bool) {
 
 // check verifies a token without asking its issuer. An error is that of [oauth.Verifier.Check].
 func (a *authenticator) check(now *clients, token string) (*known, error) {
-	if !oauth.IsJWT(token) {
-		if now.opaque == nil {
-			return nil, &oauth.InvalidError{Reason: "it is no JSON Web Token, and no issuer is asked about opaque ones"}
-		}
-		return nil, oauth.ErrPending
+	t, err := oauth.Parse(token)
+	switch {
+	case err == nil:
+		return a.verify(now, t, a.set.cfg.Verifier.Check)
+	case oauth.IsJWT(token):
+		return nil, err
+	case now.opaque == nil:
+		return nil, errOpaque
 	}
-	return a.verify(now, token, a.set.cfg.Verifier.Check)
+	return nil, oauth.ErrPending
 }
+
+var errOpaque = &oauth.InvalidError{Reason: "it is no JSON Web Token, and no issuer is asked about opaque ones"}
 
 // verify verifies a JSON Web Token by a function.
 func (a *authenticator) verify(
-	now *clients, token string, by func(*oauth.Token, *oauth.Issuer, []string) (*oauth.Claims, error),
+	now *clients, t *oauth.Token, by func(*oauth.Token, *oauth.Issuer, []string) (*oauth.Claims, error),
 ) (*known, error) {
-	t, err := oauth.Parse(token)
-	if err != nil {
-		return nil, err
-	}
 	issuer := now.issuers[t.Issuer]
 	if issuer == nil {
 		return nil, &oauth.InvalidError{Reason: "its issuer is none of the tenant's"}
@@ -197,7 +199,7 @@ func (a *authenticator) verify(
 	if err != nil {
 		return nil, err
 	}
-	return now.identify(claims, claims.Ends())
+	return now.identify(claims, claims.Ends(), nil)
 }
 
 var errTooManyWait = errors.New("too many requests wait for issuers")
@@ -237,11 +239,12 @@ func (a *authenticator) ask(ctx context.Context, now *clients, token string) (*k
 // askFirst asks the issuer, and remembers the answer before others that wait for it go on.
 func (a *authenticator) askFirst(ctx context.Context, now *clients, token string) (k *known, err error) {
 	id := sum(sha256.Sum256([]byte(token)))
-	if oauth.IsJWT(token) {
-		k, err = a.verify(now, token, func(t *oauth.Token, i *oauth.Issuer, resources []string) (*oauth.Claims, error) {
+	var parsed *oauth.Token
+	if parsed, err = oauth.Parse(token); err == nil {
+		k, err = a.verify(now, parsed, func(t *oauth.Token, i *oauth.Issuer, resources []string) (*oauth.Claims, error) {
 			return a.set.cfg.Verifier.Wait(ctx, t, i, resources)
 		})
-	} else {
+	} else if !oauth.IsJWT(token) {
 		k, err = a.introspect(ctx, now, token)
 	}
 	var invalid *oauth.InvalidError
@@ -256,7 +259,7 @@ func (a *authenticator) askFirst(ctx context.Context, now *clients, token string
 
 func (a *authenticator) introspect(ctx context.Context, now *clients, token string) (*known, error) {
 	if now.opaque == nil {
-		return nil, &oauth.InvalidError{Reason: "it is no JSON Web Token, and no issuer is asked about opaque ones"}
+		return nil, errOpaque
 	}
 	claims, err := a.set.cfg.Verifier.Introspect(ctx, token, now.opaque, now.resources)
 	if err != nil {
@@ -266,7 +269,33 @@ func (a *authenticator) introspect(ctx context.Context, now *clients, token stri
 	if ends := claims.Ends(); !ends.IsZero() && ends.Before(until) {
 		until = ends
 	}
-	return now.identify(claims, until)
+	var k *known
+	k, err = now.identify(claims, until, func(ctx context.Context) (time.Time, error) { return a.renew(ctx, token, k) })
+	return k, err
+}
+
+// renew says until when an opaque token is good, which was known with these rights. It asks the issuer, unless a request has just
+// done so. An error is as [auth.Renew] has it.
+func (a *authenticator) renew(ctx context.Context, token string, before *known) (time.Time, error) {
+	now := a.set.of(a.tenant)
+	if now == nil {
+		return time.Time{}, auth.ErrInvalid
+	}
+	k, ok := now.known.Get(sum(sha256.Sum256([]byte(token))))
+	if !ok || !k.identity.Valid() || !time.Now().Before(k.until) {
+		var err error
+		var invalid *oauth.InvalidError
+		switch k, err = a.ask(ctx, now, token); {
+		case errors.As(err, &invalid):
+			return time.Time{}, auth.ErrInvalid
+		case err != nil:
+			return time.Time{}, &auth.UnavailableError{RetryAfter: retryAfter}
+		}
+	}
+	if k.rights != before.rights || k.thumbprint != before.thumbprint || !reflect.DeepEqual(k.identity.Principal(), before.identity.Principal()) {
+		return time.Time{}, auth.ErrInvalid // it is good for something else: the client begins again
+	}
+	return k.until, nil
 }
 
 // begin notes that an issuer is asked about a token. isFirst is false if that is so already; then done says when it has answered.

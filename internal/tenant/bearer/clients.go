@@ -15,7 +15,6 @@ import (
 	"github.com/wasmres/wasmres/internal/oauth"
 	"github.com/wasmres/wasmres/internal/printable"
 	"github.com/wasmres/wasmres/internal/tenant"
-	"github.com/wasmres/wasmres/internal/tenant/keys"
 	"github.com/wasmres/wasmres/runtime/auth"
 )
 
@@ -24,7 +23,7 @@ const (
 	minKnown     = 500    // of one tenant
 	maxTenant    = 5_000  // of one tenant
 	maxRefused   = 1_000  // bad tokens of one tenant that are remembered
-	maxRights    = 1_000  // different rights of tokens of one tenant that are remembered
+	maxRights    = 1_000  // different rights of tokens of one tenant that last while a change does not touch them; all others end with any
 	maxWaiting   = 256    // requests of one tenant that wait for an issuer
 	opaqueTime   = time.Minute
 	refusedTime  = 10 * time.Second
@@ -44,41 +43,45 @@ type clients struct {
 	roles     map[string]*tenant.Issuer // by URL
 	opaque    *oauth.Issuer             // is asked about opaque tokens; nil for none
 	resources []string
-	scopes    []string        // that rules name
-	ctx       context.Context // until the tenant's issuers, roles or hosts change
+	scopes    map[string][]string // that the rules of a role name
+	ctx       context.Context     // until the tenant's issuers, roles or hosts change
 	end       context.CancelFunc
 
-	known   *lru.Cache[sum, *known]
-	refused *lru.Cache[sum, time.Time]         // until when a token is not verified again
-	rights  *lru.Cache[string, *auth.Identity] // by roles and scopes, without a principal
-	waiting chan struct{}                      // has an entry for each request that waits for an issuer
+	known   *lru.Cache[sum, *known]    // that of the state before, if there was one
+	refused *lru.Cache[sum, time.Time] // until when a token is not verified again
+	waiting chan struct{}              // has an entry for each request that waits for an issuer
 
-	mu     sync.Mutex
-	asking map[sum]chan struct{} // tokens about which an issuer is asked; each is closed after that
+	mu         sync.Mutex                  // guards the fields below; of two states, the old one's is taken first
+	asking     map[sum]chan struct{}       // tokens about which an issuer is asked; each is closed after that
+	rights     map[string]*rights          // at most maxRights
+	moreRights *lru.Cache[string, *rights] // that end with ctx
+	isReplaced bool                        // the next state has taken over the rights
 }
 
 // known is a token that was verified. It is immutable.
 type known struct {
 	identity   *auth.Identity
-	thumbprint string // of the certificate that the client must show; empty for none
+	rights     *rights
+	until      time.Time // when it is verified again; zero for never
+	thumbprint string    // of the certificate that the client must show; empty for none
 }
 
-// newClients makes those of one of a number of tenants.
-func (s *Set) newClients(t *tenant.Tenant, tenants int) *clients {
+// newClients makes those of one of a number of tenants. old are those of its state before; nil for none.
+func (s *Set) newClients(t *tenant.Tenant, tenants int, old *clients) *clients {
 	one := func(sum, *known) int64 { return 1 }
 	size := int64(min(max(maxKnown/max(tenants, 1), minKnown), maxTenant))
 	c := &clients{
-		of: t, issuers: map[string]*oauth.Issuer{}, roles: map[string]*tenant.Issuer{}, resources: resourcesOf(s.cfg.ServerURL, t),
+		of: t, issuers: map[string]*oauth.Issuer{}, roles: map[string]*tenant.Issuer{}, resources: s.resourcesOf(t),
 		known:   lru.New(size, one),
 		refused: lru.New(maxRefused, func(sum, time.Time) int64 { return 1 }),
-		rights:  lru.New(maxRights, func(string, *auth.Identity) int64 { return 1 }),
-		waiting: make(chan struct{}, maxWaiting), asking: map[sum]chan struct{}{},
+		waiting: make(chan struct{}, maxWaiting), asking: map[sum]chan struct{}{}, scopes: map[string][]string{}, rights: map[string]*rights{},
+		moreRights: lru.New(maxRights, func(string, *rights) int64 { return 1 }),
 	}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	for _, role := range t.Roles {
 		for _, rule := range role.Rules {
-			if rule.Scope != "" && !slices.Contains(c.scopes, rule.Scope) {
-				c.scopes = append(c.scopes, rule.Scope)
+			if rule.Scope != "" {
+				c.scopes[role.Name] = append(c.scopes[role.Name], rule.Scope)
 			}
 		}
 	}
@@ -93,6 +96,9 @@ func (s *Set) newClients(t *tenant.Tenant, tenants int) *clients {
 			c.opaque = one
 		}
 		c.issuers[is.URL], c.roles[is.URL] = one, is
+	}
+	if old != nil {
+		c.inherit(old)
 	}
 	return c
 }
@@ -129,34 +135,19 @@ func (c *clients) resource(host string) string {
 	return ""
 }
 
-// identify makes the identity of a token with these claims, until a time.
-func (c *clients) identify(claims *oauth.Claims, until time.Time) (*known, error) {
+// identify makes the identity of a token with these claims, until a time. renew, if it is not nil, is asked then whether it goes on.
+func (c *clients) identify(claims *oauth.Claims, until time.Time, renew auth.Renew) (*known, error) {
 	if len(claims.Subject) > maxSubject || !utf8.ValidString(claims.Subject) || strings.ContainsFunc(claims.Subject, printable.Hidden) {
 		return nil, &oauth.InvalidError{Reason: "its subject is too long, or has characters that are not shown"}
 	}
+	k := &known{rights: c.rightsOf(claims), until: until, thumbprint: claims.Thumbprint}
 	p := abi.Principal{Subject: claims.Issuer + "#" + claims.Subject, Scopes: claims.Scopes}
-	return &known{c.rightsOf(claims).As(c.ctx, p, until), claims.Thumbprint}, nil
-}
-
-// rightsOf returns an identity without a principal, with the rights that claims give.
-func (c *clients) rightsOf(claims *oauth.Claims) *auth.Identity {
-	roles := c.rolesOf(claims)
-	var held []string
-	for _, scope := range c.scopes {
-		if slices.Contains(claims.Scopes, scope) {
-			held = append(held, scope)
-		}
+	if renew == nil {
+		k.identity = k.rights.identity.As(k.rights.ctx, p, until)
+	} else {
+		k.identity = k.rights.identity.As(k.rights.ctx, p, time.Time{}).RenewedBy(until, renew)
 	}
-	key := strings.Join(roles, ",") + " " + strings.Join(held, " ")
-	if i, ok := c.rights.Get(key); ok {
-		return i
-	}
-	i := auth.NewScopedIdentity(c.ctx, abi.Principal{Scopes: held}, keys.Grants(c.of, roles), time.Time{})
-	if slices.Contains(roles, tenant.RoleCanary) {
-		i = i.ChoosingVersions()
-	}
-	c.rights.Put(key, i)
-	return i
+	return k, nil
 }
 
 // rolesOf returns the names of the roles that claims give, sorted.

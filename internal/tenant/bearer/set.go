@@ -2,6 +2,7 @@ package bearer
 
 import (
 	"log/slog"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ type Config struct {
 	Verifier *oauth.Verifier
 	// ServerURL is how clients reach the server, without a path and a slash at its end. It is part of the names of all resources.
 	ServerURL string
+	// Endpoint is the URL of the only endpoint of the only tenant; empty for those that ServerURL and the hosts of tenants give.
+	Endpoint string
 	// Secret opens a sealed secret of a tenant; nil refuses them.
 	Secret func(tenantID, name string) (secret.Value, error)
 	// Decided gets the error of each decision on a token, as [auth.Authenticator] has it; nil for a good one. It must not block. Nil
@@ -40,7 +43,8 @@ type Set struct {
 	log   *throttle.Log
 
 	current  atomic.Pointer[table]
-	updating sync.Mutex // held while current is replaced
+	updating sync.Mutex       // held while current is replaced
+	snapshot *tenant.Snapshot // of current; guarded by updating
 
 	suspects tokenbucket.Bucket // of tokens to verify that addresses send which have sent bad ones
 }
@@ -56,64 +60,84 @@ func New(cfg Config) *Set {
 	if cfg.Decided == nil {
 		cfg.Decided = func(error) {}
 	}
-	s := &Set{cfg: cfg, began: time.Now(), log: throttle.New(cfg.Logger)}
+	s := &Set{cfg: cfg, began: time.Now(), log: throttle.New(cfg.Logger), snapshot: &tenant.Snapshot{}}
 	s.current.Store(&table{})
 	return s
 }
 
 // Close ends the identities of all tokens. It is idempotent.
 func (s *Set) Close() error {
-	s.replace(table{})
+	s.update(&tenant.Snapshot{})
 	s.log.Close()
 	return nil
 }
 
-// Update makes the issuers those of a snapshot, and the keys those of the Set of keys. The identities of tokens end of a tenant
-// whose issuers, roles or hosts have changed.
+// Update makes the issuers those of a snapshot, and the keys those of the Set of keys. The identities of those tokens end whose
+// issuer, role or endpoint has changed.
 func (s *Set) Update(snapshot *tenant.Snapshot) {
 	s.cfg.Keys.Update(snapshot)
-	next, old := table{}, *s.current.Load()
+	s.update(snapshot)
+}
+
+func (s *Set) update(snapshot *tenant.Snapshot) {
+	s.updating.Lock()
+	defer s.updating.Unlock()
+	changed := snapshot.ChangedSince(s.snapshot)
+	s.snapshot = snapshot
+	old := *s.current.Load()
+	next := changesOf(old, snapshot, changed)
+	if len(next) == 0 {
+		return
+	}
 	accepting := 0
 	for _, t := range snapshot.Tenants {
 		if len(t.Issuers) > 0 {
 			accepting++
 		}
 	}
+	now := make(table, accepting)
+	maps.Copy(now, old)
+	for id, t := range next {
+		delete(now, id)
+		if t != nil {
+			now[id] = s.newClients(t, accepting, old[id])
+		}
+	}
+	s.current.Store(&now) // before clients end: a request with an ended one looks here again
+	for id := range next {
+		if c := old[id]; c != nil {
+			c.endBut(now[id])
+		}
+	}
 	var issuers []*oauth.Issuer
-	for id, t := range snapshot.Tenants {
-		if t.Disabled || len(t.Issuers) == 0 {
-			continue
-		}
-		c := old[id]
-		if c == nil || c.of != t && !isSame(c.of, t) {
-			c = s.newClients(t, accepting)
-		}
-		next[id] = c
+	for _, c := range now {
 		for _, i := range c.issuers {
 			issuers = append(issuers, i)
 		}
 	}
-	s.replace(next)
 	s.cfg.Verifier.Retain(issuers)
 }
 
-// isSame reports whether tokens give the same identities in two states of a tenant.
+// changesOf returns, of the tenants that may have changed, those whose clients a table has to replace, by ID; nil for one that
+// accepts no tokens any more.
+func changesOf(old table, s *tenant.Snapshot, changed []string) map[string]*tenant.Tenant {
+	next := map[string]*tenant.Tenant{}
+	for _, id := range changed {
+		c, t := old[id], s.Tenants[id]
+		switch accepts := t != nil && !t.Disabled && len(t.Issuers) > 0; {
+		case !accepts && c != nil:
+			next[id] = nil
+		case accepts && (c == nil || c.of != t && !isSame(c.of, t)):
+			next[id] = t
+		}
+	}
+	return next
+}
+
+// isSame reports whether all tokens give the same identities in two states of a tenant.
 func isSame(a, b *tenant.Tenant) bool {
 	return a.Owner == b.Owner && slices.Equal(a.Hosts, b.Hosts) && slices.Equal(a.Scopes, b.Scopes) &&
 		reflect.DeepEqual(a.Issuers, b.Issuers) && reflect.DeepEqual(a.Roles, b.Roles)
-}
-
-// replace makes another table the present one, and ends the clients that are not in it.
-func (s *Set) replace(next table) {
-	s.updating.Lock()
-	defer s.updating.Unlock()
-	old := *s.current.Load()
-	s.current.Store(&next) // before clients end: a request with an ended one looks here again
-	for id, c := range old {
-		if next[id] != c {
-			c.end()
-		}
-	}
 }
 
 // of returns the clients of a tenant; nil if it accepts no tokens.
@@ -143,9 +167,12 @@ func (s *Set) Metadata(tenantID, host string) []byte {
 }
 
 // resourcesOf returns the URLs of the endpoints of a tenant: that at its path, then those at its hosts.
-func resourcesOf(serverURL string, t *tenant.Tenant) []string {
-	all := []string{serverURL + "/t/" + t.ID + "/mcp"}
-	scheme, server, _ := strings.Cut(serverURL, "://")
+func (s *Set) resourcesOf(t *tenant.Tenant) []string {
+	if s.cfg.Endpoint != "" {
+		return []string{s.cfg.Endpoint}
+	}
+	all := []string{s.cfg.ServerURL + "/t/" + t.ID + "/mcp"}
+	scheme, server, _ := strings.Cut(s.cfg.ServerURL, "://")
 	port := ""
 	if colon := strings.LastIndexByte(server, ':'); colon > strings.LastIndexByte(server, ']') {
 		port = server[colon:]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"log/slog"
+	"maps"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -45,7 +46,8 @@ type Set struct {
 	log *throttle.Log
 
 	current  atomic.Pointer[table]
-	updating sync.Mutex // held while current is replaced
+	updating sync.Mutex       // held while current is replaced
+	snapshot *tenant.Snapshot // of current; guarded by updating
 }
 
 // A table has the tenants of one snapshot that accept certificates, by ID. It is immutable.
@@ -74,14 +76,14 @@ func New(cfg Config) *Set {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Set{cfg: cfg, log: throttle.New(cfg.Logger)}
+	s := &Set{cfg: cfg, log: throttle.New(cfg.Logger), snapshot: &tenant.Snapshot{}}
 	s.current.Store(&table{})
 	return s
 }
 
 // Close ends the identities of all certificates. It is idempotent.
 func (s *Set) Close() error {
-	s.replace(table{})
+	s.update(&tenant.Snapshot{})
 	s.log.Close()
 	return nil
 }
@@ -90,18 +92,39 @@ func (s *Set) Close() error {
 // authorities or roles have changed.
 func (s *Set) Update(snapshot *tenant.Snapshot) {
 	s.cfg.Others.Update(snapshot)
-	next, old := table{}, *s.current.Load()
-	for id, t := range snapshot.Tenants {
-		if t.Disabled || t.Certificates == nil {
+	s.update(snapshot)
+}
+
+func (s *Set) update(snapshot *tenant.Snapshot) {
+	s.updating.Lock()
+	defer s.updating.Unlock()
+	changed := snapshot.ChangedSince(s.snapshot)
+	s.snapshot = snapshot
+	old := *s.current.Load()
+	next := old
+	var ended []*clients
+	isOwned := false // next may be changed
+	for _, id := range changed {
+		c, t := old[id], snapshot.Tenants[id]
+		accepts := t != nil && !t.Disabled && t.Certificates != nil
+		if c == nil && !accepts || c != nil && accepts && (c.of == t || isSame(c.of, t)) {
 			continue
 		}
-		c := old[id]
-		if c == nil || c.of != t && !isSame(c.of, t) {
-			c = newClients(t)
+		if !isOwned {
+			next, isOwned = maps.Clone(old), true
 		}
-		next[id] = c
+		delete(next, id)
+		if accepts {
+			next[id] = newClients(t)
+		}
+		if c != nil {
+			ended = append(ended, c)
+		}
 	}
-	s.replace(next)
+	s.current.Store(&next) // before clients end: a request with an ended one looks here again
+	for _, c := range ended {
+		c.end()
+	}
 }
 
 // isSame reports whether certificates give the same identities in two states of a tenant.
@@ -118,19 +141,6 @@ func newClients(t *tenant.Tenant) *clients {
 	c.roots.AppendCertsFromPEM([]byte(t.Certificates.Authorities)) // they were read when the tenant was
 	c.ctx, c.end = context.WithCancel(context.Background())
 	return c
-}
-
-// replace makes another table the present one, and ends the clients that are not in it.
-func (s *Set) replace(next table) {
-	s.updating.Lock()
-	defer s.updating.Unlock()
-	old := *s.current.Load()
-	s.current.Store(&next) // before clients end: a request with an ended one looks here again
-	for id, c := range old {
-		if next[id] != c {
-			c.end()
-		}
-	}
 }
 
 // of returns the clients of a tenant; nil if it accepts no certificates.

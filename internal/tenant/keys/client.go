@@ -65,7 +65,7 @@ type access struct {
 // newAccess makes the access to a tenant. was is that to its state before; nil for none.
 func newAccess(t *tenant.Tenant, was *access) *access {
 	a := &access{of: t, anonymous: &client{}, grants: map[string][]auth.Grant{}}
-	if was != nil && slices.Equal(was.of.Anonymous, t.Anonymous) && isSameRoles(t.Anonymous, was.of, t) {
+	if was != nil && slices.Equal(was.of.Anonymous, t.Anonymous) && IsSameRoles(t.Anonymous, was.of, t) {
 		a.anonymous = was.anonymous
 	}
 	return a

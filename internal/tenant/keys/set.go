@@ -56,6 +56,7 @@ type Set struct {
 
 // A table has the keys of one snapshot. It is immutable.
 type table struct {
+	of      *tenant.Snapshot
 	keys    map[string]*entry  // by ID
 	tenants map[string]*access // those that are served
 }
@@ -82,7 +83,7 @@ func NewSet(c Config) *Set {
 		c.Decided = func(string, error) {}
 	}
 	s := &Set{cfg: c, stop: make(chan struct{}), done: make(chan struct{})}
-	s.current.Store(&table{})
+	s.current.Store(&table{of: &tenant.Snapshot{}})
 	go s.expire()
 	return s
 }
@@ -92,63 +93,83 @@ func (s *Set) Close() error {
 	s.closeOnce.Do(func() {
 		close(s.stop)
 		<-s.done
-		s.replace(func(*table) *table { return &table{} })
+		s.Update(&tenant.Snapshot{})
 	})
 	return nil
 }
 
 // Update makes the keys those of a snapshot. Keys whose rights are the same keep their identities; the identities of all
-// others have ended when Update returns. The keys of a disabled tenant are invalid.
+// others have ended when Update returns. The keys of a disabled tenant are invalid. Update is quick where few tenants have changed.
 func (s *Set) Update(snapshot *tenant.Snapshot) {
-	s.replace(func(old *table) *table { return merge(old, snapshot) })
-}
-
-// replace makes another table the present one, and ends the clients that are not in it.
-func (s *Set) replace(next func(old *table) *table) {
 	s.updating.Lock()
 	defer s.updating.Unlock()
-	old := s.current.Load()
-	now := next(old)
+	now, ended := s.current.Load().next(snapshot)
 	s.current.Store(now) // before clients end: a request with an ended one looks here again
-	for id, e := range old.keys {
-		if kept := now.keys[id]; kept == nil || kept.client != e.client {
-			e.client.end()
-		}
-	}
-	for id, a := range old.tenants {
-		if kept := now.tenants[id]; kept == nil || kept.anonymous != a.anonymous {
-			a.anonymous.end()
-		}
+	for _, c := range ended {
+		c.end()
 	}
 }
 
-// merge gives the table of a snapshot, with the clients of the old one whose rights are the same.
-func merge(old *table, s *tenant.Snapshot) *table {
-	next := &table{keys: make(map[string]*entry, len(s.Keys)), tenants: make(map[string]*access, len(s.Tenants))}
-	for id, t := range s.Tenants {
-		was := old.tenants[id]
-		switch {
-		case t.Disabled:
-		case was != nil && was.of == t:
-			next.tenants[id] = was
-		default:
-			next.tenants[id] = newAccess(t, was)
+// next gives the table of a snapshot, with the clients of the old one whose rights are the same, and the others, which end.
+func (old *table) next(s *tenant.Snapshot) (now *table, ended []*client) {
+	now = &table{of: s, keys: old.keys, tenants: old.tenants}
+	changed := map[string]bool{} // tenants, by ID
+	for _, id := range s.ChangedSince(old.of) {
+		was, t := old.tenants[id], s.Tenants[id]
+		isServed := t != nil && !t.Disabled
+		if was == nil && !isServed || was != nil && was.of == t && isServed {
+			continue
+		}
+		if len(changed) == 0 {
+			now.tenants = make(map[string]*access, len(s.Tenants))
+			maps.Copy(now.tenants, old.tenants)
+		}
+		changed[id] = true
+		delete(now.tenants, id)
+		if isServed {
+			now.tenants[id] = newAccess(t, was)
+		}
+		if was != nil && (!isServed || now.tenants[id].anonymous != was.anonymous) {
+			ended = append(ended, was.anonymous)
 		}
 	}
+	isSame := tenant.IsSameMap(s.Keys, old.of.Keys)
+	if isSame && len(changed) == 0 {
+		return now, ended
+	}
+	now.keys = make(map[string]*entry, len(s.Keys))
 	for id, k := range s.Keys {
-		a := next.tenants[k.Tenant]
 		was := old.keys[id]
-		switch {
-		case a == nil:
-		case was != nil && was.key == k && was.access == a:
-			next.keys[id] = was
-		case was != nil && was.isStill(k, a.of):
-			next.keys[id] = &entry{k, a, was.client}
-		default:
-			next.keys[id] = &entry{k, a, &client{}}
+		if isSame && !changed[k.Tenant] {
+			if was != nil {
+				now.keys[id] = was
+			}
+			continue
+		}
+		if e := now.entryOf(k, was); e != nil {
+			now.keys[id] = e
 		}
 	}
-	return next
+	for id, was := range old.keys {
+		if kept := now.keys[id]; kept == nil || kept.client != was.client {
+			ended = append(ended, was.client)
+		}
+	}
+	return now, ended
+}
+
+// entryOf gives the entry of a key; nil if its tenant is not served. was is its entry before; nil for none.
+func (now *table) entryOf(k *tenant.Key, was *entry) *entry {
+	a := now.tenants[k.Tenant]
+	switch {
+	case a == nil:
+		return nil
+	case was != nil && was.key == k && was.access == a:
+		return was
+	case was != nil && was.isStill(k, a.of):
+		return &entry{k, a, was.client}
+	}
+	return &entry{k, a, &client{}}
 }
 
 // isStill reports whether a key has the same rights now, so that its client may go on. A key with another end may, unless it
@@ -156,12 +177,12 @@ func merge(old *table, s *tenant.Snapshot) *table {
 func (e *entry) isStill(k *tenant.Key, t *tenant.Tenant) bool {
 	was := e.key
 	return was.Tenant == k.Tenant && was.Name == k.Name && was.SHA256 == k.SHA256 && slices.Equal(was.Roles, k.Roles) &&
-		slices.Equal(was.URIs, k.URIs) && slices.Equal(was.Networks, k.Networks) && isSameRoles(k.Roles, e.access.of, t) &&
+		slices.Equal(was.URIs, k.URIs) && slices.Equal(was.Networks, k.Networks) && IsSameRoles(k.Roles, e.access.of, t) &&
 		(was.Expires.Equal(k.Expires) || !e.client.hasEnded())
 }
 
-// isSameRoles reports whether roles are the same in two states of a tenant.
-func isSameRoles(names []string, a, b *tenant.Tenant) bool {
+// IsSameRoles reports whether roles, by their names, are the same in two states of a tenant.
+func IsSameRoles(names []string, a, b *tenant.Tenant) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !reflect.DeepEqual(roleOf(a, name), roleOf(b, name)) })
 }
 

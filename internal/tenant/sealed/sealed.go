@@ -51,17 +51,18 @@ type Keeper struct {
 // such credential: then secrets cannot be set. The store may be opened later than the Keeper, before its other methods are called.
 func Open(file string, store Store, now func() time.Time) (*Keeper, error) {
 	r := &Keeper{file: file, store: store, now: now}
+	read := seal.Read
 	if r.file == "" {
 		dir := os.Getenv("CREDENTIALS_DIRECTORY")
 		if dir == "" {
 			return r, nil
 		}
-		r.file, r.isFixed = filepath.Join(dir, Credential), true
+		r.file, r.isFixed, read = filepath.Join(dir, Credential), true, seal.ReadCredential
 		if _, err := os.Stat(r.file); errors.Is(err, fs.ErrNotExist) {
 			return r, nil
 		}
 	}
-	keys, err := seal.Read(r.file)
+	keys, err := read(r.file)
 	if err != nil {
 		return nil, fmt.Errorf("read the key of secrets: %w", err)
 	}

@@ -163,6 +163,9 @@ func TestACredential(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Chmod(credential, 0o440); err != nil { // as systemd has it
+		t.Fatal(err)
+	}
 	s.file = ""
 	s.reopen(t)
 	s.check(t, "acme", "token", "a")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -111,9 +112,9 @@ type draft struct {
 	put  []row
 	drop []row // kind and id
 
-	changesTenants, changesPlans, changesKeys, changesGone, changesProblems bool
-	changesAdminKeys, changesSecrets                                        bool
-	changesVersions, changesRoutes, changesNumbers                          bool
+	changesTenants, changesHosts, changesPlans, changesKeys, changesGone, changesProblems bool
+	changesAdminKeys, changesSecrets                                                      bool
+	changesVersions, changesRoutes, changesNumbers                                        bool
 }
 
 // newDraft begins with a state, which it does not change.
@@ -122,6 +123,29 @@ func newDraft(from *state, now time.Time) *draft {
 	d := &draft{now: now, next: state{snapshot: &snapshot, sum: from.sum}}
 	d.expireGone()
 	return d
+}
+
+// changed says how the snapshot differs from that of a generation; nil if any tenant may.
+func (d *draft) changed(since uint64) *tenant.Changed {
+	if d.changesPlans {
+		return nil
+	}
+	c := &tenant.Changed{Since: since}
+	for _, rows := range [][]row{d.put, d.drop} {
+		for i := range rows {
+			switch r := &rows[i]; r.kind {
+			case keys, plans, adminKeys:
+			case tenants:
+				c.Tenants = append(c.Tenants, r.id)
+			default: // what belongs to a tenant, whose ID begins that of the row
+				id, _, _ := strings.Cut(r.id, "/")
+				c.Tenants = append(c.Tenants, id)
+			}
+		}
+	}
+	slices.Sort(c.Tenants)
+	c.Tenants = slices.Compact(c.Tenants)
+	return c
 }
 
 func (d *draft) hasEffect() bool { return len(d.put)+len(d.drop) > 0 || d.changesProblems }
@@ -150,7 +174,7 @@ func (d *draft) apply(p *prepared) error {
 	if err := d.applyDeployed(p); err != nil {
 		return err
 	}
-	if !d.changesTenants {
+	if !d.changesHosts {
 		return nil
 	}
 	hosts, err := hostsOf(d.next.snapshot.Tenants)
@@ -219,6 +243,7 @@ func (d *draft) removeTenants(p *prepared) error {
 		own(&s.Tenants, &d.changesTenants)
 		d.ownGone()
 		delete(s.Tenants, id)
+		d.changesHosts = d.changesHosts || len(t.Hosts) > 0
 		s.Gone[id], s.GoneOwners[id] = d.now.UTC().Truncate(time.Millisecond), t.Owner
 		d.put = append(d.put, goneRow(id, t.Owner, d.now))
 	}
@@ -248,6 +273,7 @@ func (d *draft) setTenants(p *prepared) error {
 		}
 		own(&s.Tenants, &d.changesTenants)
 		s.Tenants[t.ID] = t
+		d.changesHosts = d.changesHosts || len(t.Hosts) > 0 || old != nil && len(old.Hosts) > 0
 		d.put = append(d.put, p.tenants[i])
 	}
 	return nil

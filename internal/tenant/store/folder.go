@@ -57,7 +57,7 @@ func lock(file string) (*os.File, error) {
 	}
 	alone, err := filelock.TryLock(f, true)
 	if err == nil && !alone {
-		err = fmt.Errorf("%s serves from it: end that one, or choose another folder", holder(f))
+		err = fmt.Errorf("%s serves from it: end that one, or choose another folder (%w)", holder(f), filelock.ErrHeld)
 	}
 	if err == nil {
 		err = sign(f)

@@ -94,7 +94,7 @@ func (s *Store) apply(ctx context.Context, p *prepared) (uint64, error) {
 	if !d.hasEffect() {
 		return present, nil
 	}
-	d.next.snapshot.Generation = present + 1
+	d.next.snapshot.Generation, d.next.snapshot.Changed = present+1, d.changed(present)
 	before, isRecorded, began := s.state.snapshot, false, time.Now()
 	err := s.transact(func(tx *sql.Tx) error {
 		err := s.statements.write(tx, d, present)

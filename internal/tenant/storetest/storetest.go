@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -113,15 +114,46 @@ func (f *fixture) apply(c tenant.Change) *tenant.Snapshot {
 	if c.Owner == "" {
 		c.Owner = tenant.OwnerFiles
 	}
+	before := f.Snapshot()
 	generation, err := f.Apply(f.t.Context(), c)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	s := f.Snapshot()
+	checkChanged(f.t, before, s)
 	if s.Generation != generation {
 		f.t.Errorf("generation %d is applied, %d is present", generation, s.Generation)
 	}
 	return s
+}
+
+// checkChanged checks that a snapshot names all tenants that differ from those of an earlier one.
+func checkChanged(t *testing.T, before, after *tenant.Snapshot) {
+	t.Helper()
+	named := map[string]bool{}
+	for _, id := range after.ChangedSince(before) {
+		named[id] = true
+	}
+	check := func(id, what string, differs bool) {
+		if differs && !named[id] {
+			t.Errorf("the %s of the tenant %s differs from before, and only %v are named", what, id, named)
+		}
+	}
+	for _, s := range []*tenant.Snapshot{before, after} {
+		for id, of := range s.Tenants {
+			check(id, "state", before.Tenants[id] != after.Tenants[id])
+			check(id, "plan", before.PlanOf(of) != after.PlanOf(of))
+		}
+		for id := range s.Routes {
+			check(id.Tenant, "route", before.Routes[id] != after.Routes[id])
+		}
+		for id := range s.Versions {
+			check(id.Tenant, "version", !slices.Equal(before.Versions[id], after.Versions[id]))
+		}
+		for id := range s.Secrets {
+			check(id.Tenant, "secret", before.Secrets[id] != after.Secrets[id])
+		}
+	}
 }
 
 // refuse makes a change that must fail, and change nothing.

@@ -61,7 +61,7 @@ func (c *Credentials) open() (*credentials.DynamicStore, error) {
 
 // credential finds what the registry gets for user and password.
 func (e *endpoint) credential(ctx context.Context, hostport string) (auth.Credential, error) {
-	if e.options.Credentials == nil {
+	if e.options.Credentials == nil || !e.mayLogIn() {
 		return auth.EmptyCredential, nil
 	}
 	store, err := e.options.Credentials.open()
@@ -77,6 +77,11 @@ func (e *endpoint) credential(ctx context.Context, hostport string) (auth.Creden
 	}
 	e.secrets.noteCredential(found)
 	return found, nil
+}
+
+// mayLogIn reports whether the credentials of the registry may be used.
+func (e *endpoint) mayLogIn() bool {
+	return e.options.CredentialsOf == nil || e.options.CredentialsOf(e.host)
 }
 
 type none struct{}
@@ -123,7 +128,7 @@ func (c *Client) Login(ctx context.Context, host, user, password string) error {
 		return fmt.Errorf("log in to %s: %w", host, err)
 	}
 	cred := auth.Credential{Username: user, Password: password}
-	server := newEndpoint(host, &c.options)
+	server := newEndpoint(host, &c.options, nil)
 	defer server.transport.CloseIdleConnections()
 	server.secrets.noteCredential(cred)
 	plain, err := server.isPlain(ctx)

@@ -47,7 +47,8 @@ type endpoint struct {
 	realms []url.URL // token servers that a path of the registry stands for
 }
 
-func newEndpoint(host string, o *Options) *endpoint {
+// newEndpoint returns the registry of a host, with a bound on its addresses, or with none.
+func newEndpoint(host string, o *Options, reach *Reach) *endpoint {
 	e := &endpoint{host: host, options: o}
 	server := registry.Reference{Registry: host}.Host() // that of docker.io has another name
 	var err error
@@ -55,6 +56,10 @@ func newEndpoint(host string, o *Options) *endpoint {
 		e.name = strings.Trim(server, "[]")
 	}
 	e.places.isOwn = e.isOwn
+	e.places.ownAnywhere = reach == nil || reach.Hosts != nil && reach.Hosts(host)
+	if reach != nil {
+		e.places.networks = reach.Networks
+	}
 	e.transport = &http.Transport{
 		Proxy:                  e.places.proxy(o.Proxy),
 		DialContext:            e.places.dial,
@@ -147,7 +152,7 @@ func (e *endpoint) probe(ctx context.Context) (plain bool, err error) {
 	if port == "" {
 		port = "443"
 	}
-	dialer := tls.Dialer{NetDialer: newDialer(), Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // nothing is sent
+	dialer := tls.Dialer{NetDialer: e.places.dialer(e.name, port, false), Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // nothing is sent
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(e.name, port))
 	if err == nil {
 		return false, conn.Close()
@@ -157,6 +162,9 @@ func (e *endpoint) probe(ctx context.Context) (plain bool, err error) {
 	}
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
+	}
+	if refused := (*refusedError)(nil); errors.As(err, &refused) {
+		return false, refused
 	}
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
 		return false, fmt.Errorf("no connection: %w", err)

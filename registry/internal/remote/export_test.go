@@ -10,5 +10,5 @@ func ParseContentRange(value string) (first, last, size int64, ok bool) {
 
 // CheckPlace says whether a registry may lead its client to a URL.
 func CheckPlace(registry string, u *url.URL) error {
-	return newEndpoint(registry, &Options{}).places.check(u, false)
+	return newEndpoint(registry, &Options{}, nil).places.check(u, false)
 }

@@ -58,7 +58,7 @@ func (e *endpoint) reason(err error) (string, error) {
 	)
 	switch {
 	case errors.As(err, &refused):
-		return refused.text + ": do not trust this registry, or name the host that it led to", nil
+		return refused.text + ": " + refused.advice, nil
 	case errors.As(err, &stall):
 		return stall.Error() + ": try again later, or use a mirror", oci.ErrInterrupted
 	case errors.As(err, &cred):
@@ -89,7 +89,12 @@ func (e *endpoint) reason(err error) (string, error) {
 }
 
 // login says how to log in.
-func (e *endpoint) login() string { return "log in with wasmres login " + e.host }
+func (e *endpoint) login() string {
+	if !e.mayLogIn() {
+		return "push the module as a file, or have the operator permit the use of the server's credentials for " + e.host + ", as by registries.credentials in serve.yaml"
+	}
+	return "log in with wasmres login " + e.host
+}
 
 // answered says what a registry answered instead of what was asked for.
 func (e *endpoint) answered(a *errcode.ErrorResponse) (string, error) {

@@ -106,10 +106,12 @@ func TestAChangedFileHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ended, release := first.Hold()
+	defer release()
 	text3, eve := newToken("eve", "**")
 	write(t, file, ben, eve)
 	select {
-	case <-first.Context().Done():
+	case <-ended.Done():
 	case <-time.After(10 * time.Second):
 		t.Fatal("a token that is no longer in the file has not ended")
 	}
@@ -138,9 +140,11 @@ func TestAChangedEntryEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ended, release := first.Hold()
+	defer release()
 	ada.URIs = []string{"notes://public"}
 	write(t, file, ada)
-	<-first.Context().Done()
+	<-ended.Done()
 	second, err := s.Authenticate(auth.Credential{Authorization: "Bearer " + text})
 	if err != nil || second.Permits(auth.Read, "notes://secret") {
 		t.Errorf("got %v, and it permits what it did", err)

@@ -104,6 +104,37 @@ func TestCompileBombsAreKilledAtTheDeadline(t *testing.T) {
 	t.Logf("4 bombs, 2 at a time: %v, the parent grew by %d KiB", took, grown>>10)
 }
 
+// An owner with modules that take long does not keep another one waiting, whose module takes no time.
+func TestOwnersCompileInTurn(t *testing.T) {
+	leavesNothing(t)
+	dir := newDir(t)
+	c := newCompiler(t, compiler.Config{CacheDir: dir, Concurrent: 2})
+	check(t, dir, c.Compile(t.Context(), tiny()), abi.CodeOK, "")
+	ctx, cancel := context.WithCancel(compiler.WithOwner(t.Context(), "greedy"))
+	defer cancel()
+	ended := make(chan error, 3)
+	for i := range cap(ended) {
+		go func() { ended <- c.Compile(ctx, ifs(100_000, i)) }()
+	}
+	for deadline := time.Now().Add(time.Minute); len(children(t)) == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nothing is compiled")
+		}
+	}
+	if err := c.Compile(compiler.WithOwner(t.Context(), "other"), functions(1)); err != nil {
+		t.Error(err)
+	}
+	if len(ended) > 0 {
+		t.Errorf("the other owner has waited for a module of the greedy one: %v", <-ended)
+	}
+	cancel()
+	for range cap(ended) {
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 func TestAChildsProcessorTimeIsBounded(t *testing.T) {
 	leavesNothing(t)
 	cfg := compiler.Config{CacheDir: newDir(t), CPU: 500 * time.Millisecond} // rounded up

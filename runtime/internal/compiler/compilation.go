@@ -3,6 +3,8 @@ package compiler
 import (
 	"bytes"
 	"context"
+
+	"github.com/wasmres/wasmres/runtime/internal/fair"
 )
 
 // A compilation is the work on one module, for all callers that wait for it.
@@ -17,13 +19,27 @@ type compilation struct {
 	err     error
 }
 
-// join joins the compilation of a module, or starts it.
-func (c *Compiler) join(d digest, binary []byte) *compilation {
+type ownerKey struct{}
+
+// WithOwner returns a context whose compilations are those of an owner, which is not empty. While modules wait to be compiled, owners
+// take turns, and none has all of Config.Concurrent; compilations without an owner may. A compilation that several owners wait for is
+// that of the first.
+func WithOwner(ctx context.Context, owner string) context.Context {
+	return context.WithValue(ctx, ownerKey{}, owner)
+}
+
+func ownerOf(ctx context.Context) string {
+	owner, _ := ctx.Value(ownerKey{}).(string)
+	return owner
+}
+
+// join joins the compilation of a module, or starts it for an owner and at the expense of a share.
+func (c *Compiler) join(d digest, owner string, by *fair.Share, binary []byte) *compilation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := c.compilations[d]
 	if f == nil {
-		ctx, cancel := context.WithCancel(context.Background())
+		ctx, cancel := context.WithCancel(by.Context(WithOwner(context.Background(), owner)))
 		f = &compilation{cancel: cancel, done: make(chan struct{})}
 		c.compilations[d] = f
 		// A copy: the compilation may outlive this call, and the caller may then change the module.

@@ -12,7 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/turns"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/fair"
 )
 
 // Config configures a Compiler.
@@ -35,7 +37,7 @@ type Config struct {
 	// Memory bounds the address space of one compilation in bytes, beyond what the idle process has reserved. Zero
 	// means 2 GiB; at least 64 MiB. Linux only.
 	Memory uint64
-	// Concurrent is how many modules are compiled at once; more wait. Zero means 1.
+	// Concurrent is how many modules are compiled at once; more wait, and owners take turns: see [WithOwner]. Zero means 1.
 	Concurrent int
 	// Busy reports whether requests are being served. A child that starts then leaves a processor to them. Nil means
 	// never.
@@ -82,7 +84,7 @@ func setDefault[T comparable](field *T, value T) {
 type Compiler struct {
 	// Fixed at creation.
 	cfg   Config
-	slots chan struct{} // one element for each child
+	line  *turns.Line // has a slot for each child
 	store *store
 
 	mu sync.Mutex // guards the fields below
@@ -109,7 +111,7 @@ func New(cfg Config) (*Compiler, error) {
 	cfg.CacheDir = dir
 	return &Compiler{
 		cfg:          cfg,
-		slots:        make(chan struct{}, cfg.Concurrent),
+		line:         turns.New(cfg.Concurrent),
 		store:        &store{dir: dir, maxBytes: cfg.MaxBytes, program: sync.OnceValues(program)},
 		known:        map[digest]outcome{},
 		compilations: map[digest]*compilation{},
@@ -121,7 +123,8 @@ func New(cfg Config) (*Compiler, error) {
 // returns soon after ctx ends.
 //
 // The Compiler remembers a refusal, in memory and in the cache directory, until the limit is raised or the engine
-// changes. Calls with the same module share one child, and the last of them to end early kills it.
+// changes. Calls with the same module share one child, and the last of them to end early kills it. What [fair.ShareOf] returns for
+// the context of the first pays for the processor time of the child.
 func (c *Compiler) Compile(ctx context.Context, binary []byte) error {
 	_, err := c.Entry(ctx, binary)
 	return err
@@ -181,7 +184,7 @@ func (c *Compiler) outcome(ctx context.Context, binary []byte) (outcome, error) 
 	if o, ok := c.cached(d); ok {
 		return o, nil
 	}
-	f := c.join(d, binary)
+	f := c.join(d, ownerOf(ctx), fair.ShareOf(ctx), binary)
 	select {
 	case <-f.done:
 		return f.outcome, f.err
@@ -214,12 +217,11 @@ func (c *Compiler) loadOrCompile(ctx context.Context, d digest, binary []byte) (
 	if o, ok := c.store.find(d, fingerprint, &c.cfg); ok {
 		return o, nil
 	}
-	select {
-	case c.slots <- struct{}{}:
-		defer func() { <-c.slots }()
-	case <-ctx.Done():
-		return outcome{}, context.Cause(ctx)
+	leave, err := c.line.Enter(ctx, ownerOf(ctx))
+	if err != nil {
+		return outcome{}, err
 	}
+	defer leave()
 	o, err := c.compile(ctx, d, binary)
 	if err != nil {
 		return outcome{}, err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/lazyregexp"
+	"github.com/wasmres/wasmres/runtime/internal/fair"
 	"github.com/wasmres/wasmres/runtime/internal/process"
 )
 
@@ -47,6 +48,7 @@ func (c *Compiler) run(ctx context.Context, d digest, scratch string, binary []b
 	unwatch := context.AfterFunc(ctx, child.Kill)
 	e := end{End: child.End(), cause: context.Cause(ctx)}
 	unwatch()
+	fair.ShareOf(ctx).Charge(e.CPU)
 	o, err := c.outcomeOf(e, out)
 	c.log(d, e, o, err, time.Since(start))
 	return o, err

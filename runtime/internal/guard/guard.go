@@ -201,8 +201,9 @@ func (s *Source) Subscribe(
 		return nil, nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(i.Context(), cancel)
-	context.AfterFunc(ctx, func() { stop(); cancel() })
+	ended, release := i.Hold()
+	stop := context.AfterFunc(ended, cancel)
+	context.AfterFunc(ctx, func() { stop(); release(); cancel() })
 	return s.source.Subscribe(ctx, uris, list, n)
 }
 

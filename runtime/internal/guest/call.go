@@ -11,6 +11,7 @@ import (
 	"github.com/wasmres/wasmres/internal/printable"
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
+	"github.com/wasmres/wasmres/runtime/internal/fair"
 	"github.com/wasmres/wasmres/runtime/internal/limiter"
 	"github.com/wasmres/wasmres/runtime/limits"
 	"github.com/wasmres/wasmres/runtime/trace"
@@ -30,6 +31,9 @@ type Call struct {
 	sink     abi.Sink
 	waiter   BlockingSink // sink, if it is one
 	ticket   limiter.Ticket
+	slot     fair.Turn
+	pausing  pausing
+	gate     Gate        // nil for none
 	span     *trace.Span // of the call; nil if it is not traced
 	deadline time.Time   // without the time that waiter adds
 	serving  bool        // emit, body and call are allowed
@@ -44,7 +48,8 @@ type Call struct {
 	reserved     int           // bytes of those
 	serviceCalls int           // services
 	ungranted    uint64        // a bit for each service that the guest called without a grant
-	externalTime time.Duration // time of services that wait for other systems
+	externalTime time.Duration // time of services that wait for other systems, and of waiting for a worker
+	startTime    time.Duration // processor time of starts of the worker
 	hostTime     time.Duration // work for the guest while it ran on
 	logged       int
 	lines        int
@@ -124,8 +129,12 @@ func (c *Call) Run(ctx context.Context, guests Guests) error {
 // SetDeadline sets the deadline of the call to that of d.
 func (c *Call) SetDeadline(d *deadline.Context) { c.deadline, _ = d.Deadline() }
 
-// End releases the ticket.
-func (c *Call) End() { c.ticket.Leave(c.bounds.Began(), c.CPUTime()) }
+// End releases the ticket, and the slot that the call has by EnterTurn.
+func (c *Call) End() {
+	busy := c.CPUTime()
+	c.slot.Leave(busy)
+	c.ticket.Leave(c.bounds.Began(), busy)
+}
 
 // Reply returns the guest's answer without its contents.
 func (c *Call) Reply() *abi.Reply { return &c.reply }
@@ -147,6 +156,12 @@ func (c *Call) SetUsage(fuel uint64, hostCalls int, memory uint64) {
 	c.used.Fuel, c.used.HostCalls, c.used.Memory = fuel, hostCalls, memory
 }
 
+// RunsHere reports whether Service calls a service on the goroutine of its caller, which then seldom waits.
+func (c *Call) RunsHere(id abi.Service) bool {
+	granted := c.host.granted[id]
+	return granted != nil && granted.here
+}
+
 // Service answers a service call: a notice, or a call of a granted service. The guest gets only the code of a refusal.
 // Service returns at most serviceGrace after Deadline, whatever the service does.
 func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (capability.Response, abi.Code) {
@@ -159,11 +174,11 @@ func (c *Call) Service(ctx context.Context, id abi.Service, request []byte) (cap
 	}
 	c.PassProgress()
 	c.extend()
-	began := time.Now()
+	began, waited := time.Now(), c.slot.Waited()
 	span := c.beginService(id)
 	resp, err := c.serve(ctx, id, request)
 	if isExternal(id) {
-		c.externalTime += time.Since(began)
+		c.externalTime += time.Since(began) - (c.slot.Waited() - waited)
 	}
 	c.extend()
 	code := abi.CodeOK
@@ -204,6 +219,10 @@ func (c *Call) serve(ctx context.Context, id abi.Service, request []byte) (capab
 	}
 	if granted.here {
 		return granted.service.Call(ctx, request)
+	}
+	if isExternal(id) {
+		c.BeginWait()
+		defer c.EndWait()
 	}
 	return c.ask(ctx, granted, request)
 }

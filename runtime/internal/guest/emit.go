@@ -107,7 +107,7 @@ func (c *Call) push(p []byte) error {
 	}
 	err := c.sink.Body(p)
 	c.extend()
-	if err != nil || c.Blocked() < slow {
+	if err != nil || c.clientTime() < slow {
 		return err
 	}
 	return c.checkSlow()

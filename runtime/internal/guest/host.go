@@ -8,6 +8,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/fair"
 	"github.com/wasmres/wasmres/runtime/internal/module"
 	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 	"github.com/wasmres/wasmres/runtime/limits"
@@ -28,6 +29,8 @@ type Config struct {
 	// Notify receives the guest's notices: the URI of a changed resource, or the empty string when the list has
 	// changed. ctx is that of the call that gave notice. It must not block. Nil discards them.
 	Notify func(ctx context.Context, uri string)
+	// Share is what pays for the processor time of calls, and makes them wait for processors; nil for none.
+	Share *fair.Share
 	// OnUngranted receives the first request to each service that is absent from Services, once in each call of the guest.
 	// It must not block. Nil discards.
 	OnUngranted func(ctx context.Context, id abi.Service, request []byte)

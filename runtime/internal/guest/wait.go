@@ -27,22 +27,26 @@ func waiterOf(sink abi.Sink) BlockingSink {
 	}
 }
 
-// Blocked returns for how long the sink has blocked the guest so far; zero if it is no [BlockingSink].
-func (c *Call) Blocked() time.Duration {
+// clientTime returns for how long the sink has blocked the guest so far; zero if it is no [BlockingSink].
+func (c *Call) clientTime() time.Duration {
 	if c.waiter == nil {
 		return 0
 	}
 	return c.waiter.Blocked()
 }
 
-// Deadline returns when the call must end. It moves while a client blocks the guest.
+// Blocked returns for how long the guest has waited so far for the client, and for a processor. Any goroutine may call it.
+func (c *Call) Blocked() time.Duration { return c.clientTime() + c.slot.Waited() }
+
+// Deadline returns when the call must end. It moves while the guest waits for the client or a processor. Any goroutine may call it
+// after Begin.
 func (c *Call) Deadline() time.Time {
 	return c.deadline.Add(min(c.Blocked(), c.host.Limits.Wait))
 }
 
 // extend extends the deadline by the time for which the guest was blocked.
 func (c *Call) extend() {
-	if c.waiter != nil && c.bounds != nil {
+	if c.bounds != nil && (c.waiter != nil || c.slot.Waited() > 0) {
 		c.bounds.Extend(c.Deadline())
 	}
 }
@@ -52,7 +56,7 @@ const slow = time.Second
 
 // checkSlow returns an error if a call with slow readers must end: their time is over, or too many calls are slow.
 func (c *Call) checkSlow() error {
-	if c.Blocked() > c.host.Limits.Wait && !time.Now().Before(c.Deadline()) {
+	if c.clientTime() > c.host.Limits.Wait && !time.Now().Before(c.Deadline()) {
 		return c.host.DeadlineError()
 	}
 	return c.ticket.Slow()

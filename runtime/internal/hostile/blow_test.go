@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/module"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/attack"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
@@ -31,7 +32,7 @@ type blow struct {
 }
 
 func (w *processTest) newBlow(c hostile.Case) *blow {
-	b := &blow{Case: c, load: processLoad, cfg: provider.Config{Runner: w.runner, Limits: limitsOf(c)}}
+	b := &blow{Case: c, load: processLoad, cfg: provider.Config{Runner: w.runner, Limits: attack.LimitsOf(c)}}
 	b.tally = tally{codes: map[string]int{}, after: map[string]int{}, cases: 1}
 	b.cfg.Limits.Timeout = processTimeout
 	if c.Compile > 0 || c.Row == hostile.RowCompile {
@@ -86,7 +87,7 @@ func (b *blow) strike(p *module.Module) error {
 
 func (b *blow) ask(m *provider.Provider, codes map[string]int, op abi.Op, uri string) {
 	start := time.Now()
-	_, err := call(m, op, uri)
+	_, err := attack.Call(m, op, uri)
 	b.note(codes, "", err, time.Since(start)-processTimeout)
 	m.AfterResponse()
 }
@@ -101,7 +102,7 @@ func (b *blow) note(codes map[string]int, what string, err error, late time.Dura
 	if err == nil {
 		return
 	}
-	public, private := texts(err)
+	public, private := attack.Texts(err)
 	b.failure = fmt.Sprintf("%.200q (%.200q)", public, private)
 	control := func(r rune) bool { return unicode.IsControl(r) && r != '\n' }
 	if strings.HasPrefix(code, "code_") || max(len(public), len(private)) > errorText || strings.ContainsFunc(public, control) {

@@ -3,21 +3,22 @@
 package hostile_test
 
 import (
-	"slices"
+	"os"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/attack"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 )
 
 // Bounds. They exclude what hangs for ever and what takes gigabytes; how good the figures really are is logged, and
 // measured by the benchmarks.
 const (
-	overshoot  = 250 * time.Millisecond // over the deadline of a call
 	stall      = 250 * time.Millisecond // in which a neighbour may not run
-	aMoment    = 750 * time.Millisecond // to refuse a module, or to load a small one
+	aMoment    = 750 * time.Millisecond // to read after an attack
 	spareBytes = 64 << 20               // of resident memory beside the limit of an instance
-	refusal    = 16 << 20               // bytes of garbage to refuse a module
 	errorText  = 4 << 10                // bytes of an error
 	startUp    = 15 * time.Second       // of a child, and between its cases
 )
@@ -30,25 +31,39 @@ func slow[T ~int64](n T) T {
 	return n
 }
 
-// mayLoad is how long one load of a case may take: to compile, and to initialise, which is under the deadline of a call.
-func mayLoad(c hostile.Case) time.Duration {
-	return slow(aMoment+c.Compile) + limitsOf(c).Timeout + overshoot
-}
+// memoryTime is how many times longer than 33 ms this machine takes for the first use of 64 MiB of memory, at least 1: on some, it
+// is what a neighbour waits for most.
+var memoryTime = sync.OnceValue(func() time.Duration {
+	const size, usual = 64 << 20, 33 * time.Millisecond
+	began := time.Now()
+	fresh, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		return 1
+	}
+	for i := 0; i < size; i += os.Getpagesize() {
+		fresh[i] = 1
+	}
+	took := time.Since(began)
+	_ = syscall.Munmap(fresh)
+	return max(1, (took+usual-1)/usual)
+})
 
-// mayCall is how long one call may take. A crowd has to share the processors.
-func mayCall(c hostile.Case) time.Duration {
-	return limitsOf(c).Timeout + overshoot*time.Duration(max(1, c.Parallel/4))
+// boundsOf are those of a case, where the whole machine was too busy for some time.
+func boundsOf(c hostile.Case, noise time.Duration) attack.Bounds {
+	b := attack.BoundsOf(c)
+	b.Load, b.Call = slow(b.Load)+noise, b.Call+noise
+	return b
 }
 
 // mayTake is how much resident memory a case may take. One instance at a time uses all that it may have; attacks by
 // several at once use little memory each.
-func mayTake(c hostile.Case) int64 { return slow(spareBytes + int64(limitsOf(c).Memory)) }
+func mayTake(c hostile.Case) int64 { return slow(spareBytes + int64(attack.LimitsOf(c).Memory)) }
 
 // patience is when a child is killed that has said nothing: well after everything has gone on for longer than it may.
 // Where there are many calls most of them are expected to end early.
 func patience(c hostile.Case) time.Duration {
 	calls := time.Duration(max(c.Loads, 1) * (max(c.Times, 1) + 1))
-	return slow(5*time.Second) + min(calls, 30)*mayCall(c) + 2*slow(c.Compile)
+	return slow(5*time.Second) + min(calls, 30)*attack.BoundsOf(c).Call + 2*slow(c.Compile)
 }
 
 func TestHostileModulesAreRefusedAtOnce(t *testing.T) {
@@ -94,20 +109,9 @@ func judge(t *testing.T, c hostile.Case, v verdict) {
 	}
 	t.Logf("%v after %v: load %v, call %v, stall %v (%v elsewhere), memory +%d MiB, refusal %d KiB, log %d B, %s", v.Codes, v.After,
 		v.Load.Round(time.Microsecond*10), v.Call.Round(time.Microsecond*10), v.Stall.Round(time.Microsecond*10), v.noise.Round(time.Microsecond*10), v.Peak>>20, v.Alloc>>10, v.Log, v.Failure)
-	if len(v.Codes) == 0 {
-		t.Errorf("nothing was attacked: %d modules", v.Modules)
-	}
-	for code := range v.Codes {
-		if c.Want != nil && !slices.Contains(c.Want, code) {
-			t.Errorf("%s: got %v, want %v: %s (%s)", c.Row, v.Codes, c.Want, v.Failure, c.Why)
-			break
-		}
-	}
-	for code := range v.After {
-		if code != "ok" {
-			t.Errorf("a good read afterwards: got %v, want ok: %s", v.After, v.Failure)
-			break
-		}
+	a := attack.Attempt{Case: c, Outcome: v.Outcome}
+	for _, broken := range a.Broken(boundsOf(c, 2*v.noise)) {
+		t.Errorf("%s: %s (%s)", c.Row, broken, c.Why)
 	}
 	judgeBounds(t, c, v.report, 2*v.noise)
 }
@@ -120,23 +124,14 @@ func judgeBounds(t *testing.T, c hostile.Case, r report, noise time.Duration) {
 		got  int64
 		most int64
 	}{
-		{"ns to load", int64(r.Load), int64(mayLoad(c) + noise)},
-		{"ns to call", int64(r.Call), int64(mayCall(c) + noise)},
-		{"ns in which a neighbour could not run", int64(r.Stall), int64(slow(stall) + noise)},
+		{"ns in which a neighbour could not run", int64(r.Stall), int64(slow(stall)*memoryTime() + noise)},
 		{"bytes of memory", r.Peak, mayTake(c)},
 		{"bytes of log", r.Log, mayLog(c, r)},
-		{"bytes of error", int64(r.Text), errorText},
 		{"goroutines left", int64(r.Left), 0},
 	} {
 		if b.got > b.most {
 			t.Errorf("%s: got %d %s, at most %d are allowed", c.Row, b.got, b.what, b.most)
 		}
-	}
-	if c.LoadOnly() && r.Alloc > refusal {
-		t.Errorf("%s: got %d bytes of garbage to refuse a module, at most %d are allowed", c.Row, r.Alloc, int64(refusal))
-	}
-	if r.Unclean != "" {
-		t.Errorf("an error has control characters: %s", r.Unclean)
 	}
 }
 
@@ -144,5 +139,5 @@ func judgeBounds(t *testing.T, c hostile.Case, r report, noise time.Duration) {
 // lines of the host's own.
 func mayLog(c hostile.Case, r report) int64 {
 	calls := r.Modules * max(c.Loads, 1) * (max(c.Times, 1)*max(c.Parallel, 1) + 4)
-	return int64(calls) * (6*logLimit + 8<<10)
+	return int64(calls) * (6*attack.LogLimit + 8<<10)
 }

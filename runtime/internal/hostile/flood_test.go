@@ -11,6 +11,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/attack"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
@@ -60,7 +61,7 @@ func floodFor(t *testing.T, run guest.Runner, f hostile.Flood) (share float64, c
 	for range floodCallers {
 		go func() {
 			for time.Since(began) < floodTime {
-				_, err := call(m, abi.OpRead, "x:a")
+				_, err := attack.Call(m, abi.OpRead, "x:a")
 				ended <- abi.CodeOf(err)
 			}
 			ended <- abi.CodeOK

@@ -6,7 +6,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
-// reading makes cases that read from one module of testdata/hostile, by the last letter of the URI.
+// reading makes cases that read from one module of the folder modules, by the last letter of the URI.
 type reading struct {
 	row    Row
 	module string

@@ -11,6 +11,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/pool"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/attack"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
@@ -44,7 +45,7 @@ func kill(b *testing.B, c hostile.Case) {
 		b.Fatal(err)
 	}
 	defer e.Close()
-	l := limitsOf(c)
+	l := attack.LimitsOf(c)
 	l.Timeout = deadline
 	m, err := provider.Open(b.Context(), provider.Config{Runner: pool.InProcess{Engine: e}, Limits: l}, c.Modules()[0])
 	if err != nil {

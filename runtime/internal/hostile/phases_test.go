@@ -19,6 +19,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/attack"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
@@ -88,18 +89,16 @@ func attackInWorker(t *testing.T, run guest.Runner, c hostile.Case, honest *tena
 	idle, read := control(), honest.n.Load()
 	resetPeak()
 	before := resident()
-	a := &attempt{Case: c, report: report{Case: c.Name, Codes: map[string]int{}, After: map[string]int{}, Modules: 1}}
 	var log counter
-	a.cfg = provider.Config{
-		Runner: run, Limits: limitsOf(c), Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	a := attack.New(c, provider.Config{
+		Runner: run, Limits: attack.LimitsOf(c), Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		Services: capability.Services{abi.ServiceConfig: capability.Config{"k": "v"}},
-	}
-	if m := a.load(c.Modules()[0]); m != nil {
-		a.ask(m)
-		if a.Case.After != "" {
-			a.note(a.report.After, retry(m, a.Case.After, startUp))
-		}
-		a.Peak = largestWorker()
+	})
+	r := report{Case: c.Name, Modules: 1}
+	if m := a.Load(c.Modules()[0]); m != nil {
+		a.Ask(m)
+		a.ReadAfter(m, startUp)
+		r.Peak = largestWorker()
 		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
@@ -107,7 +106,7 @@ func attackInWorker(t *testing.T, run guest.Runner, c hostile.Case, honest *tena
 	if grew := peak() - before; grew > processPeak {
 		t.Errorf("the parent grew by %d bytes, at most %d are allowed", grew, processPeak)
 	}
-	a.Log = log.n
+	r.Outcome, r.Log = a.Outcome, log.n
 	noise := idle.stop()
 	for deadline := time.Now().Add(startUp); honest.n.Load() == read && time.Now().Before(deadline); {
 		<-time.After(pace)
@@ -115,7 +114,7 @@ func attackInWorker(t *testing.T, run guest.Runner, c hostile.Case, honest *tena
 	if honest.n.Load() == read {
 		t.Error("the tenant was not answered")
 	}
-	judge(t, c, verdict{report: a.report, noise: noise})
+	judge(t, c, verdict{report: r, noise: noise})
 }
 
 // largestWorker is the most resident memory, in bytes, that any worker has had that lives.

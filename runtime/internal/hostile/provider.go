@@ -2,11 +2,9 @@ package hostile
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
+	"embed"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/internal/sourcetree"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
@@ -164,7 +162,12 @@ func bytesOf(modules [][]byte) [][]byte {
 	return out
 }
 
-// file reads modules of testdata/hostile and packs a manifest into those that have none.
+// texts are the modules that were made from WebAssembly text.
+//
+//go:embed modules/*.wasm
+var texts embed.FS
+
+// file reads modules of texts and packs a manifest into those that have none.
 func file(names ...string) func() [][]byte {
 	return func() [][]byte {
 		var out [][]byte
@@ -175,13 +178,13 @@ func file(names ...string) func() [][]byte {
 	}
 }
 
-// asking reads a module of testdata/hostile that is to be asked for its manifest.
+// asking reads a module of texts that is to be asked for its manifest.
 func asking(name string) func() [][]byte {
 	return func() [][]byte { return [][]byte{read(name)} }
 }
 
 func read(name string) []byte {
-	b, err := os.ReadFile(filepath.Join(sourcetree.Root(), "testdata", "hostile", name))
+	b, err := texts.ReadFile("modules/" + name)
 	if err != nil {
 		panic(err) // a corpus with holes proves nothing
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/attack"
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
@@ -40,7 +41,7 @@ func TestLoadingTakesNoMoreThanItMay(t *testing.T) {
 			size, codes := 0, map[string]int{}
 			for _, m := range modules {
 				size = max(size, len(m))
-				loadOnce(t, provider.Config{Runner: run, Limits: limitsOf(each)}, m, codes)
+				loadOnce(t, provider.Config{Runner: run, Limits: attack.LimitsOf(each)}, m, codes)
 			}
 			parent, child := peak()-before, largestChild()
 			if most := slow(processPeak + 8*int64(size)); parent > most {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/attack"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
@@ -54,14 +55,13 @@ func TestNoWorkerTakesMoreThanItsLimitAnd64MiB(t *testing.T) {
 // none, since the module was refused.
 func residentIn(t *testing.T, run guest.Runner, c hostile.Case, module []byte) int64 {
 	t.Helper()
-	a := &attempt{Case: c, report: report{Codes: map[string]int{}, After: map[string]int{}}}
-	a.cfg = provider.Config{
-		Runner: run, Limits: limitsOf(c), Services: capability.Services{abi.ServiceConfig: capability.Config{"k": "v"}},
-	}
+	a := attack.New(c, provider.Config{
+		Runner: run, Limits: attack.LimitsOf(c), Services: capability.Services{abi.ServiceConfig: capability.Config{"k": "v"}},
+	})
 	if slices.Contains(c.Want, "deadline") {
-		a.cfg.Limits.Timeout = residentTimeout
+		a.Config.Limits.Timeout = residentTimeout
 	}
-	m := a.load(module)
+	m := a.Load(module)
 	if m == nil {
 		return 0
 	}
@@ -70,9 +70,9 @@ func residentIn(t *testing.T, run guest.Runner, c hostile.Case, module []byte) i
 			t.Error(err)
 		}
 	}()
-	if a.Op == abi.OpDescribe {
-		a.Op, a.URI = abi.OpRead, "x:a"
+	if a.Case.Op == abi.OpDescribe {
+		a.Case.Op, a.Case.URI = abi.OpRead, "x:a"
 	}
-	a.ask(m)
+	a.Ask(m)
 	return largestWorker()
 }

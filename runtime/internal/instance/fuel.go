@@ -62,6 +62,7 @@ func (s *Instance) countHostCall() {
 
 // stopIfDone stops the guest if its caller has gone, its time is over, or it has come to where its call is to end.
 func (s *Instance) stopIfDone() {
+	s.call.Pass()
 	if p := s.call.Origin().Stop; p != nil && s.spentNow() >= p.Fuel && s.hostCalls >= p.HostCalls {
 		s.stop(s.factory.Host.DeadlineError())
 	}

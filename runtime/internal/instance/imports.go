@@ -113,12 +113,14 @@ func body(_ context.Context, mem engine.Memory, s *Instance, stack []uint64) {
 
 // service: (service, ptr, len) -> code<<32 | response_len
 func service(ctx context.Context, mem engine.Memory, s *Instance, stack []uint64) {
-	request := read(mem, stack[1], stack[2])
+	id, request := abi.Service(uint32(stack[0])), read(mem, stack[1], stack[2])
 	s.payMessage(len(request))
 	var code abi.Code
 	s.waited = true
-	s.memory.StopTracking()
-	s.response, code = s.call.Service(ctx, abi.Service(uint32(stack[0])), request)
+	if !s.call.RunsHere(id) {
+		s.memory.StopTracking()
+	}
+	s.response, code = s.call.Service(ctx, id, request)
 	stack[0] = uint64(code)<<32 | uint64(uint32(len(s.response.Message)))
 }
 

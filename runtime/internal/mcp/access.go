@@ -52,6 +52,19 @@ func (c *Core) beginAccess(ctx context.Context, r *request, revision Revision, h
 	return trace.With(ctx, a.span), a
 }
 
+// TraceRefused traces a request that a front has refused, with a code as [AccessCode] gives it. m is nil for a request of which
+// no message was read: it is in no trace of its client, who may be anyone.
+func (c *Core) TraceRefused(m *Message, began time.Time, code string) {
+	if c.cfg.Tracer == nil {
+		return
+	}
+	r := trace.Request{Began: began}
+	if m != nil {
+		r.Method, r.Revision, r.Parents = m.Method, string(m.Revision), [2]trace.Parent{m.params.traceParent(), m.Trace}
+	}
+	trace.Begin(c.cfg.Tracer, r).End(code)
+}
+
 // Traces reports whether requests may be traced: whether fronts must set Message.Trace.
 func (c *Core) Traces() bool { return c.cfg.Tracer != nil }
 

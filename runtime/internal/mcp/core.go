@@ -90,7 +90,7 @@ type Core struct {
 	server    string             // members of _meta with this server's name
 	head      string             // members every modern result begins with
 	traceable resource.Traceable // the source, if it says which code answers; nil otherwise
-	discovery string             // members of the result of server/discover
+	discovery [2]string          // members of the result of server/discover, without and with the extension for skills
 
 	streams  *streams
 	slow     atomic.Int64 // clients that have kept a source waiting for longer than slowAfter
@@ -112,7 +112,7 @@ func New(cfg Config) (*Core, error) {
 	c.server = string(c.appendServer(nil))
 	c.head = `"resultType":"complete","_meta":{` + c.server + `},`
 	c.traceable, _ = cfg.Source.(resource.Traceable)
-	c.discovery = string(c.appendDiscovery(nil))
+	c.discovery = [2]string{string(c.appendDiscovery(nil, "")), string(c.appendDiscovery(nil, skillsCapability))}
 	return c, nil
 }
 
@@ -124,13 +124,15 @@ func (c *Core) appendServer(b []byte) []byte {
 	return append(b, '}')
 }
 
-func (c *Core) appendDiscovery(b []byte) []byte {
+// appendDiscovery appends what server/discover answers; extensions is a further member of the capabilities.
+func (c *Core) appendDiscovery(b []byte, extensions string) []byte {
 	b = append(b, `"supportedVersions":`...)
 	b = append(b, c.revisions...)
 	b = append(b, `,"capabilities":{"completions":{},"resources":{"listChanged":true,"subscribe":true}`...)
 	if c.cfg.Tools {
 		b = append(b, `,"tools":{}`...)
 	}
+	b = append(b, extensions...)
 	b = append(b, '}')
 	return appendMember(b, "instructions", c.cfg.Instructions)
 }
@@ -392,6 +394,8 @@ func (c *Core) method(r *request) func(context.Context, *request) error {
 		return c.read
 	case "completion/complete":
 		return c.complete
+	case methodDirectory, methodSkills, methodSkill:
+		return c.skillMethod(r)
 	case "server/discover":
 		if r.modern {
 			return c.discover
@@ -410,7 +414,11 @@ func (c *Core) method(r *request) func(context.Context, *request) error {
 
 func (c *Core) discover(_ context.Context, r *request) error {
 	c.begin(r)
-	r.out = append(r.out, c.discovery...)
+	discovery := &c.discovery[0]
+	if c.hasSkills(r) {
+		discovery = &c.discovery[1]
+	}
+	r.out = append(r.out, *discovery...)
 	r.endCacheable(staticTTL, abi.CachePublic)
 	return nil
 }

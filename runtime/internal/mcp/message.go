@@ -171,7 +171,7 @@ func (m *Message) IsCoreRequest() bool {
 		return (p.cursor == nil || isString(p.cursor)) && p.uri == nil
 	case "tools/call":
 		return isString(p.name) && (p.arguments == nil || isObject(p.arguments)) && p.uri == nil && p.cursor == nil
-	case "server/discover", "completion/complete":
+	case "server/discover", "completion/complete", methodDirectory, methodSkills, methodSkill:
 		return m.Modern()
 	}
 	return false

@@ -9,6 +9,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/textenc"
 	"github.com/wasmres/wasmres/runtime/internal/inflight"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // maxHint is the most bytes allocated because a guest announced them.
@@ -63,6 +64,7 @@ type contentEncoder struct {
 	r        *request
 	asBlocks bool // as content blocks, for the result of a tool
 
+	waiter    resource.Waiter // nil for none
 	progress  *progress
 	byteRange *rangeSink // nil for whole contents
 	count     int
@@ -173,12 +175,22 @@ func (s *contentEncoder) flushIfFull() error {
 		return nil
 	}
 	began := time.Now()
-	defer func() { s.waited.Add(int64(time.Since(began))) }()
 	s.progress.end()
+	if s.waiter != nil {
+		s.waiter.BeginWait()
+	}
 	w := s.r.core.Wait(s.r.stream.Abort)
 	err := s.r.flushPart()
-	return cmp.Or(w.End(), err)
+	err = cmp.Or(w.End(), err)
+	s.waited.Add(int64(time.Since(began)))
+	if s.waiter != nil {
+		s.waiter.EndWait()
+	}
+	return err
 }
+
+// OnWait implements [resource.WaitingSink].
+func (s *contentEncoder) OnWait(w resource.Waiter) { s.waiter = w }
 
 // Blocked returns how long the client has kept the guest waiting in this read.
 func (s *contentEncoder) Blocked() time.Duration { return time.Duration(s.waited.Load()) }

@@ -11,7 +11,9 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/admit"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/fair"
 	"github.com/wasmres/wasmres/runtime/internal/meter"
+	"github.com/wasmres/wasmres/runtime/internal/process"
 	"github.com/wasmres/wasmres/runtime/limits"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
@@ -40,6 +42,7 @@ type Config struct {
 	// Source returns the bytes of the module again, for when the cache no longer has it. Nil, or without a Cache, a module
 	// does not become light.
 	Source func() ([]byte, error)
+	Share  *fair.Share // pays for the processor time of checking and metering; nil for none
 }
 
 // A Cache stores modules from one run of this program to the next: making one again takes a hundred times as long. Its
@@ -61,7 +64,8 @@ func Instrument(cfg *Config, binary []byte) (*Module, error) {
 	m := cfg.cached(digest)
 	if m == nil {
 		var err error
-		if m, err = cfg.instrument(binary, digest); err != nil {
+		cfg.Share.Charge(process.CPUOf(func() { m, err = cfg.instrument(binary, digest) }))
+		if err != nil {
 			return nil, err
 		}
 		cfg.Cache.Put(cfg.key(digest), m.Append(nil))

@@ -44,6 +44,9 @@ func (g *guests) Call(ctx *deadline.Context, c *guest.Call) error {
 		return err
 	}
 	defer g.pool.release(i)
+	if err := c.EnterTurn(nil, false); err != nil {
+		return err
+	}
 	return i.Run(ctx, c)
 }
 

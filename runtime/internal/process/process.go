@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
 // Config configures a child.
@@ -155,6 +156,17 @@ func (p *Process) End() End {
 
 // ID returns the child's process id, for logs. After the end another process may get it.
 func (p *Process) ID() int { return p.process.Pid }
+
+// CPU returns the processor time that the child has used, all threads together, without its own children. It fails after the end,
+// and without Linux.
+func (p *Process) CPU() (time.Duration, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return 0, os.ErrProcessDone
+	}
+	return cpuOf(p.process.Pid)
+}
 
 // Namespaces returns the child's own namespaces; nil if it was started without.
 func (p *Process) Namespaces() []Namespace { return p.namespaces }

@@ -284,17 +284,19 @@ func TestASlowClientDoesNotDelayOtherReads(t *testing.T) {
 }
 
 func TestTheCacheIsBounded(t *testing.T) {
-	c := openCounting(t, &counting{size: 900 << 10}, abi.Template{TTLMillis: 60_000, CacheScope: abi.CachePublic})
-	const all = 45 // of which about 36 fit
-	for i := range all {
-		c.get(t, resource.Request{URI: abi.MustParseURI(fmt.Sprint("x:", i))})
-	}
-	if got := c.get(t, resource.Request{URI: abi.MustParseURI(fmt.Sprint("x:", all-1))}); got != fmt.Sprint(all) {
-		t.Errorf("the last was read again, as %s", got)
-	}
-	if got := c.get(t, resource.Request{URI: abi.MustParseURI("x:0")}); got != fmt.Sprint(all+1) {
-		t.Errorf("the first is still cached, as %s", got)
-	}
+	synctest.Test(t, func(t *testing.T) { // no client is slow
+		c := openCounting(t, &counting{size: 900 << 10}, abi.Template{TTLMillis: 60_000, CacheScope: abi.CachePublic})
+		const all = 45 // of which about 36 fit
+		for i := range all {
+			c.get(t, resource.Request{URI: abi.MustParseURI(fmt.Sprint("x:", i))})
+		}
+		if got := c.get(t, resource.Request{URI: abi.MustParseURI(fmt.Sprint("x:", all-1))}); got != fmt.Sprint(all) {
+			t.Errorf("the last was read again, as %s", got)
+		}
+		if got := c.get(t, resource.Request{URI: abi.MustParseURI("x:0")}); got != fmt.Sprint(all+1) {
+			t.Errorf("the first is still cached, as %s", got)
+		}
+	})
 }
 
 // BenchmarkCachedRead is a read that the cache answers.

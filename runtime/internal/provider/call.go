@@ -56,7 +56,7 @@ func (p *Provider) run(ctx context.Context, op abi.Op, req *abi.Request, sink ab
 	span.End(abi.CodeOf(err).String())
 	guest.CompleteCrash(c, err, p.names)
 	used := c.Usage(err)
-	used.CPU = max(c.CPUTime(), 0)
+	used.CPU = c.CPU()
 	if p.cfg.OnCall != nil {
 		p.cfg.OnCall(ctx, used)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/abi/uritemplate"
 	"github.com/wasmres/wasmres/runtime/capability"
+	"github.com/wasmres/wasmres/runtime/internal/fair"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/instance"
 	"github.com/wasmres/wasmres/runtime/internal/limiter"
@@ -50,6 +51,8 @@ type Config struct {
 	Lazy bool
 	// Live bounds the workers of this provider and of others. Nil bounds none. Runners without workers ignore it.
 	Live *live.Group
+	// Share pays for the processor time of calls and starts. Nil has them wait for no processors.
+	Share *fair.Share
 
 	// PageSize is the number of entries of a list page. 0 means 1000.
 	PageSize int
@@ -132,7 +135,7 @@ func Instrument(cfg Config, binary []byte) (*module.Module, error) {
 	}
 	return module.Instrument(&module.Config{
 		Limits: cfg.ModuleLimits, Pages: cfg.Limits.Pages(), Table: cfg.Limits.Table, Imports: instance.Imports(), Cache: cfg.ModuleCache,
-		Source: cfg.Source,
+		Source: cfg.Source, Share: cfg.Share,
 	}, binary)
 }
 
@@ -157,7 +160,7 @@ func OpenModule(ctx context.Context, cfg Config, m *module.Module) (_ *Provider,
 	p.close, p.names = sync.OnceValue(p.release), sync.OnceValue(p.functionNames)
 	p.host, err = guest.NewHost(guest.Config{
 		Module: m, Limits: cfg.Limits, Services: cfg.Services, MaxLifecycle: cfg.Lifecycle, Values: cfg.Values, Clock: cfg.Clock, Records: cfg.Record,
-		Notify: p.broker.Publish, OnUngranted: cfg.OnUngranted, ExposeErrors: cfg.ExposeErrors, Lazy: cfg.Lazy, Live: cfg.Live, Logger: cfg.Logger,
+		Notify: p.broker.Publish, OnUngranted: cfg.OnUngranted, ExposeErrors: cfg.ExposeErrors, Lazy: cfg.Lazy, Live: cfg.Live, Share: cfg.Share, Logger: cfg.Logger,
 	})
 	if err == nil {
 		err = p.open(ctx)

@@ -193,6 +193,18 @@ func (s *Source) Complete(ctx context.Context, req *resource.Request) (*abi.Repl
 	return s.call(func(g *generation) (*abi.Reply, error) { return g.Complete(ctx, req) })
 }
 
+// HasDirectories implements [resource.Directories], for the current generation.
+func (s *Source) HasDirectories() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current != nil && resource.HasDirectories(s.current.Generation)
+}
+
+// ReadDirectory implements [resource.Directories].
+func (s *Source) ReadDirectory(ctx context.Context, req *resource.Request) (*abi.Reply, error) {
+	return s.call(func(g *generation) (*abi.Reply, error) { return resource.ReadDirectory(ctx, g.Generation, req) })
+}
+
 // ListVersion implements [resource.Versioned]. No two generations have a version in common.
 func (s *Source) ListVersion() uint64 {
 	s.mu.Lock()

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
+	"github.com/wasmres/wasmres/runtime/internal/fair"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/worker/link"
 	"github.com/wasmres/wasmres/runtime/internal/worker/live"
@@ -29,6 +31,7 @@ type guests struct {
 	life   context.Context // ends with Close
 	end    context.CancelFunc
 	groups []*live.Group // that every worker must enter, in this order, before it may start
+	meter  *fair.Meter   // of its workers; nil if the calls wait for no processors
 
 	// owned by the goroutine that starts a worker
 	compiled   string   // directory of the compiled module; empty when it is not known to be there
@@ -43,6 +46,7 @@ type guests struct {
 	info   atomic.Pointer[guest.Info] // nil before a worker was ready
 	quota  link.Quota
 	called atomic.Int64 // when, as time since the runner was made; 0 for never
+	unpaid atomic.Int64 // processor time of starts, in nanoseconds, which the next call pays
 	memory memory
 	closed sync.Once
 
@@ -127,7 +131,7 @@ func (g *guests) compile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.compiled, err = g.runner.cfg.Compile(ctx, whole.Binary())
+	g.compiled, err = g.runner.cfg.Compile(g.host.Share.Context(ctx), whole.Binary())
 	return err
 }
 
@@ -157,6 +161,11 @@ func (g *guests) startOne(ctx context.Context) (_ *worker, err error) {
 	}
 	defer g.closeModule(module)
 	w, err := start(ctx, g, module)
+	if w != nil {
+		if used, err := w.process.CPU(); err == nil {
+			g.charge(used - w.usedBefore)
+		}
+	}
 	if err != nil {
 		return nil, errors.Join(err, g.invalidateCompiled(err))
 	}
@@ -167,6 +176,12 @@ func (g *guests) startOne(ctx context.Context) (_ *worker, err error) {
 	g.recompiled = false
 	g.runner.current.Store(&Isolation{Layers: w.ready.Layers, Namespaces: w.process.Namespaces()})
 	return w, nil
+}
+
+// charge charges the processor time of a start to the owner of the module.
+func (g *guests) charge(used time.Duration) {
+	g.host.Share.Charge(used)
+	g.unpaid.Add(int64(used))
 }
 
 // invalidateCompiled makes the next worker look for the compiled module again. If that module may have caused err, it
@@ -239,16 +254,29 @@ func (g *guests) setReady(r *link.Ready) error {
 // one was stopped.
 func (g *guests) Call(ctx *deadline.Context, c *guest.Call) error {
 	g.called.Store(int64(time.Since(g.runner.made)))
+	began := time.Now()
 	w, err := g.acquire(ctx, c.Span())
+	c.Idled(time.Since(began))
+	if unpaid := g.unpaid.Load(); unpaid > 0 { // rarely
+		c.Started(time.Duration(g.unpaid.Swap(0)))
+	}
 	if err != nil {
 		return err
 	}
 	defer g.workers.Release()
+	if err := c.EnterTurn(g.meter, true); err != nil {
+		return err
+	}
 	retry, err := w.call(ctx, c)
 	if !retry {
 		return err
 	}
-	if w, err = g.workers.AcquireOther(ctx, w); err != nil {
+	c.BeginWait()
+	began = time.Now()
+	w, err = g.workers.AcquireOther(ctx, w)
+	c.Idled(time.Since(began))
+	c.EndWait()
+	if err = cmp.Or(err, c.Err()); err != nil {
 		return err
 	}
 	c.RewindTape()

@@ -29,14 +29,15 @@ func (g *guests) enter(ctx context.Context) (_ *places, err error) {
 			p.leave(live.Closed)
 		}
 	}()
+	var owner *live.Group // the members of a group are those of the groups before it, as providers of tenants are
 	for _, group := range g.groups {
-		place, err := group.Enter(ctx, g)
+		place, err := group.Enter(ctx, g, owner)
 		if err != nil {
 			return nil, err
 		}
-		p.groups = append(p.groups, place)
+		p.groups, owner = append(p.groups, place), group
 	}
-	p.starts, err = g.runner.starts.Enter(ctx, g)
+	p.starts, err = g.runner.starts.Enter(ctx, g, owner)
 	return p, err
 }
 
@@ -105,6 +106,21 @@ const (
 	// memoryAge is how old the figure of a worker may be.
 	memoryAge = time.Second
 )
+
+// errNoWorker says that no worker runs whose processor time could be read.
+var errNoWorker = errors.New("no worker runs")
+
+// usedCPU returns the processor time that the present worker has used.
+func (g *guests) usedCPU() (time.Duration, error) {
+	if !g.opened.Load() {
+		return 0, errNoWorker
+	}
+	w, ok := g.workers.Current()
+	if !ok {
+		return 0, errNoWorker
+	}
+	return w.process.CPU()
+}
 
 // A memory knows how much memory the workers of a module use. It is safe for concurrent use. The zero value is usable.
 type memory struct {

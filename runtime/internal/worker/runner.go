@@ -133,6 +133,7 @@ func (r *Runner) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) 
 
 func (r *Runner) open(ctx context.Context, h *guest.Host) (*guests, error) {
 	g := &guests{runner: r, host: h}
+	g.meter = h.Share.NewMeter(g.usedCPU)
 	g.life, g.end = context.WithCancel(context.WithoutCancel(ctx))
 	for _, first := range []*live.Group{h.Live, r.cfg.Live} {
 		for group := first; group != nil; group = group.Within() {

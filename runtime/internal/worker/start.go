@@ -39,12 +39,14 @@ func start(ctx context.Context, g *guests, module *os.File) (_ *worker, err erro
 		return nil, err
 	}
 	w.guests = g
+	w.usedBefore, _ = w.process.CPU()
 	stop := context.AfterFunc(ctx, w.process.Kill)
 	err = w.handshake(ctx, module, contended)
 	stop()
 	if err != nil {
 		err = w.startError(ctx, err)
 		_ = w.Close() // the first error is more precise
+		g.charge(w.process.End().CPU - w.usedBefore)
 		return nil, err
 	}
 	w.endStarting()

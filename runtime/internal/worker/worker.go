@@ -26,6 +26,8 @@ type worker struct {
 	ready  *link.Ready
 	places *places // nil until it is ready
 
+	usedBefore time.Duration // processor time that it had used as a standby worker
+
 	started bool // it no longer runs in the background for its start; owned by the goroutine that starts it
 	logging sync.WaitGroup
 
@@ -103,6 +105,14 @@ func (w *worker) endSession(session string) {
 func (w *worker) Cancel(id uint32, seq uint64) {
 	_ = w.writeControl(func() error { // a worker that has ended has no calls
 		w.control.PutMessage(&protocol.Cancel{Link: id, Seq: seq})
+		return w.control.Flush()
+	})
+}
+
+// Pause implements [link.Process].
+func (w *worker) Pause(id uint32, seq uint64, on bool) {
+	_ = w.writeControl(func() error { // a worker that has ended has no calls
+		w.control.PutMessage(&protocol.Pause{Link: id, Seq: seq, On: on})
 		return w.control.Flush()
 	})
 }

@@ -29,3 +29,8 @@ def user(user_id: str) -> dict:
 def everybody() -> list:
     rows = app.sql("main").query("select name from users order by name")
     return [len(rows)] + [row["name"] for row in rows]
+
+
+@app.resource("db://users/rows")
+def rows():
+    return app.sql("main").query("select id, name from users")

@@ -39,7 +39,7 @@ The exit status is 3 if a compiler is missing.
 				Name: "output", Aliases: []string{"o"}, Category: cli.CategoryOutput,
 				Usage: "write the module to `FILE` (default: NAME.wasm in the project's folder)",
 			},
-			&cli.StringFlag{Name: "lang", Category: category, Usage: "compile the project as one in this " + LanguageUsage},
+			cli.Choice(&cli.StringFlag{Name: "lang", Category: category, Usage: "compile the project as one in this " + LanguageUsage}, Languages()...),
 			&cli.StringFlag{Name: "sample", Category: category, Usage: "read this `URI`"},
 			&cli.BoolFlag{Name: "verbose", Category: category, Usage: "print the commands that run, and their output"},
 		),

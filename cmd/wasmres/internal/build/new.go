@@ -11,6 +11,14 @@ import (
 // LanguageUsage ends the usage of a flag whose value is a language.
 const LanguageUsage = "`LANGUAGE`: go, rust, c, assemblyscript, javascript, typescript or python"
 
+// Languages returns the values of such a flag.
+func Languages() (names []string) {
+	for _, lang := range project.Languages() {
+		names = append(names, string(lang))
+	}
+	return names
+}
+
 // NewCommand returns the command new.
 func NewCommand() *cli.Command {
 	return &cli.Command{
@@ -26,7 +34,7 @@ project that exists gets just that.
 
    wasmres new --image io.github.ada/notes notes`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "lang", Value: string(project.Go), Usage: "write it in this " + LanguageUsage},
+			cli.Choice(&cli.StringFlag{Name: "lang", Value: string(project.Go), Usage: "write it in this " + LanguageUsage}, Languages()...),
 			&cli.StringFlag{Name: "image", Usage: "add a Dockerfile for an image that the public MCP registry lists as this `SERVER`, as in io.github.ada/notes"},
 		},
 		OnUsageError: cli.OnUsageError,

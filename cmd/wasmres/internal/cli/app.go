@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -29,7 +30,7 @@ type (
 //
 // app has the names, texts, streams and commands; Run sets its other fields.
 func Run(ctx context.Context, app *App, args []string) error {
-	cli.FlagStringer = flagLine
+	cli.HelpPrinter = printHelp
 	cli.VersionPrinter = func(c *Context) { fmt.Fprintln(c.App.Writer, c.App.Name, c.App.Version) }
 	app.HideHelpCommand = true
 	app.DisableSliceFlagSeparator = true
@@ -39,15 +40,15 @@ func Run(ctx context.Context, app *App, args []string) error {
 	return app.RunContext(ctx, flagsFirst(app, args))
 }
 
-// defaultFlagLine is how urfave/cli describes a flag: its names, a tab and its usage.
-var defaultFlagLine = cli.FlagStringer
-
-// flagLine removes the second copy of the names, which urfave/cli adds to flags that may be repeated. The usage of such a
-// flag says that it may be repeated.
-func flagLine(f Flag) string {
-	names, usage, _ := strings.Cut(defaultFlagLine(f), "\t")
-	names, _, _ = strings.Cut(names, " [ ")
-	return names + "\t" + usage
+// printHelp takes the place of the templates of urfave/cli.
+func printHelp(w io.Writer, _ string, of any) {
+	switch of := of.(type) {
+	case *App:
+		_ = PrintHelp(w, Describe(of)) // urfave/cli has no use for the error
+	case *Command:
+		_, name, _ := strings.Cut(of.HelpName, " ")
+		_ = PrintHelp(w, describe(name, of))
+	}
 }
 
 // noCommand runs when the first argument names no command.
@@ -56,28 +57,26 @@ func noCommand(c *Context) error {
 	case "":
 		return cli.ShowAppHelp(c)
 	case "help":
-		return help(c, c.Args().Get(1))
-	case "version":
-		cli.ShowVersion(c)
-		return nil
+		return manual(c, c.Args().Tail())
 	default:
 		return unknownCommand(c, name)
 	}
 }
 
-// help does for "help NAME" what --help does for the command.
-func help(c *Context, name string) error {
-	if name == "" {
-		return cli.ShowAppHelp(c)
+// manual prints all about the command that words name.
+func manual(c *Context, words []string) error {
+	program := Describe(c.App)
+	if len(words) == 0 {
+		return PrintHelp(c.App.Writer, program)
 	}
-	command := c.App.Command(name)
-	switch {
-	case command == nil:
-		return unknownCommand(c, name)
-	case len(command.Subcommands) > 0: // urfave/cli sets their help names when the command runs
-		return c.App.RunContext(c.Context, []string{c.App.Name, name, "--help"})
+	if len(words) == 1 && words[0] == allCommands {
+		return PrintManual(c.App.Writer, program)
 	}
-	return cli.ShowCommandHelp(c, name)
+	command := program.Find(words...)
+	if command == nil {
+		return unknownCommand(c, strings.Join(words, " "))
+	}
+	return PrintManual(c.App.Writer, command)
 }
 
 func unknownCommand(c *Context, name string) error {

@@ -71,7 +71,7 @@ func (e escapingWriter) Write(line []byte) (int, error) {
 
 // LogLevelFlag returns the flag --log-level.
 func LogLevelFlag(category string) Flag {
-	return &StringFlag{Name: "log-level", Category: category, Value: "info", EnvVars: []string{"WASMRES_LOG_LEVEL"}, Usage: "lowest `LEVEL` of log records on stderr: debug, info, warn, error"}
+	return Choice(&StringFlag{Name: "log-level", Category: category, Value: "info", EnvVars: []string{"WASMRES_LOG_LEVEL"}, Usage: "lowest `LEVEL` of log records on stderr: debug, info, warn, error"}, "debug", "info", "warn", "error")
 }
 
 // LogLevel reads [LogLevelFlag].
@@ -84,7 +84,7 @@ func LogLevel(c *Context) (level slog.Level, err error) {
 
 // LogFormatFlag returns the flag --log-format of a server.
 func LogFormatFlag(category string) Flag {
-	return &StringFlag{Name: "log-format", Category: category, Value: "text", EnvVars: []string{"WASMRES_LOG_FORMAT"}, Usage: "write the log on stderr in this `FORMAT`: text or json"}
+	return Choice(&StringFlag{Name: "log-format", Category: category, Value: "text", EnvVars: []string{"WASMRES_LOG_FORMAT"}, Usage: "write the log on stderr in this `FORMAT`: text or json"}, "text", FormatJSON)
 }
 
 // LogFormat reads [LogFormatFlag].

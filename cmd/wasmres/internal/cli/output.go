@@ -26,7 +26,7 @@ const (
 
 // FormatFlag returns the flag --output-format.
 func FormatFlag(usage string) Flag {
-	return &StringFlag{Name: "output-format", Category: CategoryOutput, Value: FormatTable, Usage: usage}
+	return Choice(&StringFlag{Name: "output-format", Category: CategoryOutput, Value: FormatTable, Usage: usage}, FormatTable, FormatJSON, formatYAML)
 }
 
 // OutputFormat returns the value of --output-format, which must be one of the formats.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -46,7 +45,7 @@ type console struct {
 }
 
 func newConsole(w io.Writer) *console {
-	return &console{coloured: terminal.IsTerminal(w) && os.Getenv("NO_COLOR") == "", w: w}
+	return &console{coloured: terminal.IsStyled(w), w: w}
 }
 
 // in returns a text in a style, on a terminal that shows it and unless NO_COLOR is set.

@@ -56,9 +56,9 @@ In the configuration of an MCP client:
 				Name: "expose-errors", Category: serving, Value: true,
 				Usage: "send clients the first line of the provider's ordinary errors, as of an exception, instead of \"Internal error\"",
 			},
-			&cli.StringFlag{
+			cli.Choice(&cli.StringFlag{
 				Name: "lang", Category: building, Usage: "compile the project as one in this " + build.LanguageUsage,
-			},
+			}, build.Languages()...),
 			&cli.StringFlag{Name: "sample", Category: building, Usage: "read this `URI` after each build"},
 			&cli.BoolFlag{
 				Name: "test", Category: building, Usage: "replay the recorded sessions in tests/ after each build",

@@ -29,7 +29,7 @@ serve.yaml. What it may do is its role:
 				Name: "new", Usage: "make an admin key, and print it once", ArgsUsage: "NAME",
 				Description: `Prints the key, and nothing else, on standard output. Nothing can show it again.`,
 				Flags: serverFlags(
-					&cli.StringFlag{Name: "role", Usage: "what the key may do: the `ROLE` operator, tenant-admin, deployer or auditor"},
+					cli.Choice(&cli.StringFlag{Name: "role", Usage: "what the key may do: the `ROLE` operator, tenant-admin, deployer or auditor"}, "operator", "tenant-admin", "deployer", "auditor"),
 					&cli.StringFlag{Name: "tenant", Usage: "the only `TENANT` that the key is for; a tenant-admin needs one"},
 					&cli.StringFlag{Name: "expires", Value: "90d", Usage: "the `TIME` for which the key is good, as 90d or 12h, or never"},
 				),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/machine"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/references"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/admin"
@@ -79,7 +80,14 @@ func RejectCommand() *cli.Command {
 // VersionCommand returns the command version.
 func VersionCommand() *cli.Command {
 	group := cli.Group(&cli.Command{
-		Name: "version", Usage: "list and show the versions of a deployed provider; alone, print the program's own",
+		Name: "version", Usage: "show the version of this program; list and show those of a deployed provider",
+		Description: `Alone, it shows the version and commit of this program, the engine that runs providers, and the layers of
+isolation that this machine supports. 'wasmres doctor' tries them.
+
+   wasmres version
+   wasmres version --output-format json
+   wasmres version list acme/notes`,
+		Flags: []cli.Flag{cli.FormatFlag(cli.ReportFormats)},
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list the versions, the newest first", ArgsUsage: "TENANT/PROVIDER",
@@ -100,8 +108,7 @@ func VersionCommand() *cli.Command {
 		if c.NArg() > 0 {
 			return unknown(c)
 		}
-		_, err := fmt.Fprintln(c.App.Writer, c.App.Name, c.App.Version)
-		return err
+		return machine.ShowVersion(c)
 	}
 	return group
 }

@@ -29,6 +29,7 @@ type instance struct {
 	ready   chan struct{} // closed when operators can connect
 
 	drain   runtime.Drain
+	noCA    context.CancelFunc // stops to accept connections of a certificate authority
 	ctx     context.Context
 	stop    context.CancelFunc // ends what serves
 	clients sync.WaitGroup     // what serves clients
@@ -42,21 +43,31 @@ type instance struct {
 }
 
 // start serves on listeners until stop or leave is called. The caller calls wait.
-func start(n *node.Node, sockets *takeover.Sockets, listeners []listener, logger *slog.Logger) *instance {
+func start(n *node.Node, sockets *takeover.Sockets, listeners []listener, said *statusLine, logger *slog.Logger) *instance {
 	in := &instance{node: n, sockets: sockets, logger: logger, ready: make(chan struct{}), stopped: make(chan struct{})}
 	ctx, stop := context.WithCancel(context.Background())
 	in.ctx, in.stop = ctx, stop
 	hangups := make(chan os.Signal, 1) // before anything says that the server is ready
 	signal.Notify(hangups, syscall.SIGHUP)
+	leaving, left := context.WithCancel(ctx)
+	in.noCA = left
 	for _, l := range listeners {
+		if l.isOfCA {
+			in.others.Go(func() { in.end(l.acme.Serve(leaving, l.Listener)) })
+			continue
+		}
 		l.opts.Drain = &in.drain
 		in.clients.Go(func() { in.end(n.Serve(ctx, l.Listener, &l.opts)) }) // without one listener, the server ends
 	}
 	in.others.Go(func() { in.end(n.Operate(ctx, func() { close(in.ready) })) }) // as without its operators
-	in.others.Go(func() { n.Watch(ctx, func(r *node.Report, err error) { reloaded(logger, r, err) }) })
+	in.others.Go(func() {
+		n.Watch(ctx, func(r *node.Report, err error) {
+			reloaded(logger, r, err)
+		})
+	})
 	in.others.Go(func() {
 		defer signal.Stop(hangups)
-		reloadOnSignal(ctx, hangups, n, logger)
+		reloadOnSignal(ctx, hangups, n, said, logger)
 	})
 	in.others.Go(func() {
 		operator := admin.NewClient(n.Settings().Admin.Socket)
@@ -71,6 +82,7 @@ func start(n *node.Node, sockets *takeover.Sockets, listeners []listener, logger
 		in.clients.Wait()
 		in.others.Wait()
 		in.rest.Wait()
+		left()
 	}()
 	return in
 }
@@ -92,6 +104,7 @@ func (in *instance) leave(limit time.Duration) {
 	in.mu.Lock()
 	in.left = true
 	in.mu.Unlock()
+	in.noCA()
 	in.drain.Begin(limit)
 	in.clients.Wait()
 }

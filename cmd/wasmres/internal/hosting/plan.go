@@ -69,9 +69,9 @@ func listPlans(c *cli.Context) error {
 		}
 		var rows [][]string
 		for _, p := range all {
-			rows = append(rows, []string{p.Name, string(p.Owner), strconv.Itoa(p.Tenants)})
+			rows = append(rows, []string{p.Name, string(p.Owner), strconv.Itoa(p.Tenants), strconv.Itoa(p.Weight)})
 		}
-		return terminal.PrintTable(c.App.Writer, []string{"PLAN", "OWNER", "TENANTS"}, rows)
+		return terminal.PrintTable(c.App.Writer, []string{"PLAN", "OWNER", "TENANTS", "WEIGHT"}, rows)
 	})
 }
 

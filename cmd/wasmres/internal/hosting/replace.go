@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/internal/acme"
 	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/filelock"
 	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/node"
 	"github.com/wasmres/wasmres/internal/systemd"
@@ -21,10 +23,11 @@ import (
 )
 
 const (
-	drainTime     = 30 * time.Second // for connections of a server that was replaced
-	stopDrainTime = 2 * time.Second  // for connections of a server that ends, whose sockets the service manager keeps
-	checkTime     = time.Minute      // for reading what a server has, before it is replaced
-	reopenTime    = time.Second      // between tries to open the files again
+	drainTime     = 30 * time.Second      // for connections of a server that was replaced
+	stopDrainTime = 2 * time.Second       // for connections of a server that ends, whose sockets the service manager keeps
+	checkTime     = time.Minute           // for reading what a server has, before it is replaced
+	reopenTime    = time.Second           // between tries to open the files again
+	lockTime      = 10 * time.Millisecond // between tries to open those of a process that has ended
 )
 
 // A server is this process as a server, from its start to its end.
@@ -34,7 +37,10 @@ type server struct {
 	settings *tenant.Settings
 	isNew    bool
 	logger   *slog.Logger
+	logsJSON bool // logger writes JSON, and so does nothing else on its output
 	config   node.Config
+
+	said *statusLine // made by begin
 
 	isActivated bool                      // the service manager has the sockets
 	node        atomic.Pointer[node.Node] // that serves; nil before
@@ -52,7 +58,7 @@ type handed struct {
 
 // begin takes over the running server, or opens a node by itself, and serves.
 func (s *server) begin() (in *instance, err error) {
-	s.handed, s.lost = make(chan handed), make(chan struct{})
+	s.handed, s.lost, s.said = make(chan handed), make(chan struct{}), &statusLine{logger: s.logger}
 	ctx := s.context.Context
 	if s.context.Bool("takeover") {
 		conn, err := admin.DialTakeover(ctx, s.settings.Admin.Socket)
@@ -87,6 +93,11 @@ func (s *server) open(ctx context.Context, sockets *takeover.Sockets) (*node.Nod
 	config.Sockets = sockets
 	var n *node.Node
 	config.Takeover = func(conn *net.UnixConn, operator string) { s.giveTo(n, sockets, conn, operator) }
+	config.Changed = func() {
+		if now := s.node.Load(); now != nil {
+			s.said.update(now)
+		}
+	}
 	var report *node.Report
 	var err error
 	n, report, err = node.Open(ctx, config)
@@ -96,7 +107,7 @@ func (s *server) open(ctx context.Context, sockets *takeover.Sockets) (*node.Nod
 // serve greets, and serves.
 func (s *server) serve(n *node.Node, report *node.Report, sockets *takeover.Sockets, listeners []listener) (*instance, error) {
 	logReport(s.logger, report)
-	if err := greet(s.context, n, s.isNew, listeners, report); err != nil {
+	if err := s.greet(n, listeners, report); err != nil {
 		return nil, errors.Join(err, closeAll(listeners), n.Close())
 	}
 	return s.start(n, sockets, listeners), nil
@@ -111,12 +122,17 @@ func (s *server) asks() bool {
 // start serves.
 func (s *server) start(n *node.Node, sockets *takeover.Sockets, listeners []listener) *instance {
 	s.node.Store(n)
+	var managed *acme.Manager
 	for _, l := range listeners {
 		if l.certificate != nil {
 			n.AddCertificate(l.certificate)
 		}
+		if l.acme != nil && managed == nil {
+			managed = l.acme
+			n.ManageCertificates(managed)
+		}
 	}
-	return start(n, sockets, listeners, s.logger)
+	return start(n, sockets, listeners, s.said, s.logger)
 }
 
 // takeOver replaces the server at the other end of a connection. Whatever fails leaves that serving.
@@ -150,7 +166,7 @@ func (s *server) takeFrom(from *takeover.Taking) (*instance, error) {
 	if err := from.Ready(); err != nil {
 		return nil, errors.Join(err, closeAll(listeners))
 	}
-	n, report, err := s.open(ctx, from.Sockets())
+	n, report, err := s.openAfter(ctx, from)
 	if err != nil {
 		return nil, errors.Join(err, closeAll(listeners))
 	}
@@ -174,6 +190,24 @@ func (s *server) takeFrom(from *takeover.Taking) (*instance, error) {
 	tell(s.logger, systemd.Main())
 	in.rest.Go(func() { in.addRest(from) })
 	return in, nil
+}
+
+// openAfter opens a node on the files of an earlier server. It waits while the kernel still closes those of a process that has ended.
+func (s *server) openAfter(ctx context.Context, from *takeover.Taking) (*node.Node, *node.Report, error) {
+	if from.HasEnded() {
+		s.logger.Warn("the running server has ended without an answer: this one serves in its place")
+	}
+	for {
+		n, report, err := s.open(ctx, from.Sockets())
+		if !from.HasEnded() || !errors.Is(err, filelock.ErrHeld) {
+			return n, report, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, err
+		case <-time.After(lockTime):
+		}
+	}
 }
 
 // addRest waits until the earlier server has ended, and counts what that has counted last.
@@ -237,7 +271,7 @@ func (s *server) run(in *instance) error {
 	defer earlier.Wait()
 	select {
 	case <-in.ready:
-		tell(s.logger, systemd.Ready(status(in.node)))
+		s.said.ready(in.node)
 	case <-in.stopped:
 		return in.wait()
 	case <-ctx.Done():

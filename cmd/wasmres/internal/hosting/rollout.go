@@ -248,7 +248,11 @@ func (w *watch) look(ctx context.Context) (done bool, err error) {
 		return false, fmt.Errorf("wait for version %d: %w", w.version.Number, err)
 	}
 	w.version = v
-	if v.Route != "canary" {
+	switch {
+	case v.Route == "canary": // its share is noted
+	case v.State == tenant.StateApproved:
+		w.note(placeOf(&v))
+	default:
 		w.note(string(v.State))
 	}
 	switch v.State {
@@ -283,6 +287,7 @@ func (w *watch) lookAtTrial(ctx context.Context) (done bool, err error) {
 		return false, fmt.Errorf("wait for version %d: %w", v.Number, err)
 	case r.Active == v.Number:
 		v.Route = "active"
+		w.note(v.Route)
 		return true, nil
 	case r.Canary == v.Number:
 		w.was = r.Active

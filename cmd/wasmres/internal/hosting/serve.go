@@ -19,7 +19,6 @@ import (
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/node"
-	"github.com/wasmres/wasmres/internal/systemd"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/keys"
 	"github.com/wasmres/wasmres/runtime/accesslog"
@@ -38,6 +37,9 @@ the tenant. A provider runs only while it is called; thousands of tenants may sl
    wasmres serve --config serve.yaml --check
    wasmres serve --config serve.yaml --takeover    replace the running server, as after an upgrade
    wasmres key new acme --name ada --role reader
+
+With tls: {acme: {agree: true}} of a listener, the server gets the certificates of its hosts and of
+those of tenants from a certificate authority, by default Let's Encrypt, and renews them.
 
 With admin.tls in serve.yaml, operators see and manage the server on web pages at /ui of that
 address, to which they sign in with an admin key: see 'wasmres admin-key'.
@@ -74,11 +76,11 @@ func serveTenants(c *cli.Context) error {
 	if c.Bool("check") {
 		return checkFiles(c, settings)
 	}
-	logger, err := newLogger(c, settings)
+	logger, isJSON, err := newLogger(c, settings)
 	if err != nil {
 		return err
 	}
-	modules := &modules{context: c}
+	modules := &modules{context: c, registries: settings.Registries, given: filepath.Join(settings.Data, "given")}
 	defer modules.close()
 	requests, closeLog, err := openAccessLog(settings.AccessLog, c.App.ErrWriter, logger)
 	if err != nil {
@@ -86,8 +88,8 @@ func serveTenants(c *cli.Context) error {
 	}
 	defer closeLog()
 	s := &server{
-		context: c, settings: settings, isNew: files.isNew, logger: logger, config: node.Config{
-			AccessLog: requests, Settings: settings, Read: files.read, Module: modules.get, Pull: modules.pull, CacheDir: c.String("cache-dir"), Version: c.App.Version, Logger: logger,
+		context: c, settings: settings, isNew: files.isNew, logger: logger, logsJSON: isJSON, config: node.Config{
+			AccessLog: requests, Settings: settings, Read: files.read, Module: modules.get, Given: modules.getGiven, Pull: modules.pullGiven, CacheDir: c.String("cache-dir"), Version: c.App.Version, Logger: logger,
 		},
 	}
 	in, err := s.begin()
@@ -145,19 +147,20 @@ func (f *files) read() (*tenant.Settings, error) {
 }
 
 // newLogger makes the log of the server, as --log-format or else the settings say.
-func newLogger(c *cli.Context, s *tenant.Settings) (*slog.Logger, error) {
+func newLogger(c *cli.Context, s *tenant.Settings) (logger *slog.Logger, isJSON bool, err error) {
 	level, err := cli.LogLevel(c)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	handler, err := cli.LogFormat(c)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	isJSON = c.String("log-format") == cli.FormatJSON
 	if s.LogJSON && !c.IsSet("log-format") {
-		handler = cli.JSONLog
+		handler, isJSON = cli.JSONLog, true
 	}
-	return slog.New(handler(c.App.ErrWriter, level)), nil
+	return cli.NewLog(c, handler, level), isJSON, nil
 }
 
 // openAccessLog opens the log of requests of the settings; add is nil for none.
@@ -201,30 +204,18 @@ func checkFiles(c *cli.Context, s *tenant.Settings) error {
 }
 
 // reloadOnSignal reads the files again after each signal.
-func reloadOnSignal(ctx context.Context, signals <-chan os.Signal, n *node.Node, logger *slog.Logger) {
+func reloadOnSignal(ctx context.Context, signals <-chan os.Signal, n *node.Node, said *statusLine, logger *slog.Logger) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-signals:
-			tell(logger, systemd.Reloading())
+			ready := said.reload()
 			r, err := n.Reread(ledger.WithCause(ctx, &ledger.Cause{Actor: "operator", Via: "signal"}))
 			reloaded(logger, r, err)
-			tell(logger, systemd.Ready(status(n)))
+			ready(n)
 		}
 	}
-}
-
-func tell(logger *slog.Logger, err error) {
-	if err != nil {
-		logger.Warn("service manager not told", "err", err)
-	}
-}
-
-// status is a line about a server for "systemctl status".
-func status(n *node.Node) string {
-	s := n.Snapshot()
-	return fmt.Sprintf("serving %s, %d with problems", terminal.Counted(len(s.Tenants), "tenant"), len(s.Problems))
 }
 
 func reloaded(logger *slog.Logger, r *node.Report, err error) {
@@ -262,28 +253,47 @@ func logReport(logger *slog.Logger, r *node.Report) {
 		"generation", r.Generation, "took", r.Took)
 }
 
-// greet says where the server is and, when its files were made now, what to type next.
-func greet(c *cli.Context, n *node.Node, isNew bool, listeners []listener, r *node.Report) error {
-	out := c.App.ErrWriter
+// greet says where the server is and, when its files were made now, what to type next: to a person, or else in a log of JSON.
+func (s *server) greet(n *node.Node, listeners []listener, r *node.Report) error {
+	out := s.context.App.ErrWriter
 	for _, l := range listeners {
+		if l.isOfCA {
+			continue
+		}
 		scheme := "http"
 		if l.opts.TLS != nil {
 			scheme = "https"
 		}
-		fmt.Fprintf(out, "Serving %s at %s://%s/t/TENANT/mcp\n", terminal.Counted(r.Tenants, "tenant"), scheme, l.Addr())
+		url := fmt.Sprintf("%s://%s/t/TENANT/mcp", scheme, l.Addr())
+		if s.logsJSON {
+			s.logger.Info("serving", "tenants", r.Tenants, "url", url)
+		} else {
+			fmt.Fprintf(out, "Serving %s at %s\n", terminal.Counted(r.Tenants, "tenant"), url)
+		}
 	}
 	if room := n.Capacity(); room.Providers > 0 {
-		fmt.Fprintf(out, "This machine has room for %s; the limit is: %s\n", terminal.Counted(room.Providers, "live provider"), room.Name)
+		if s.logsJSON {
+			s.logger.Info("room for live providers found", "providers", room.Providers, "limit", room.Name)
+		} else {
+			fmt.Fprintf(out, "This machine has room for %s; the limit is: %s\n", terminal.Counted(room.Providers, "live provider"), room.Name)
+		}
 	}
-	if !isNew {
+	switch {
+	case !s.isNew:
+		return nil
+	case s.logsJSON:
+		s.logger.Info("data folder made: make a first key with 'wasmres key new default --name NAME --role reader'", "data", n.Settings().Data, "tenant", "default", "file", defaultFile(n))
 		return nil
 	}
 	return greetNew(out, n, listeners[0].Addr())
 }
 
+// defaultFile is the path of the file of the tenant that a new server has.
+func defaultFile(n *node.Node) string { return filepath.Join(n.Settings().Tenants, "default.yaml") }
+
 // greetNew makes the first key of a new server, and says what to type next.
 func greetNew(out io.Writer, n *node.Node, at net.Addr) error {
-	file := filepath.Join(n.Settings().Tenants, "default.yaml")
+	file := defaultFile(n)
 	fmt.Fprintf(out, "\nThis server is new. Its tenant is named default; its file is %s.\n", file)
 	if !terminal.IsTerminal(out) {
 		fmt.Fprintln(out, "Make a first key with 'wasmres key new default --name NAME --role reader --data "+n.Settings().Data+"'.")

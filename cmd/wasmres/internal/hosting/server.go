@@ -17,18 +17,16 @@ import (
 	"github.com/wasmres/wasmres/internal/admin"
 )
 
-const categoryServer = "Which server"
-
 // serverFlags are those of a command that asks a server, and more.
 func serverFlags(more ...cli.Flag) []cli.Flag {
 	return append(more,
-		&cli.StringFlag{Name: "socket", Category: categoryServer, EnvVars: []string{"WASMRES_SOCKET"}, Usage: "the `PATH` of the server's admin socket (default: admin.sock in the folder of --data)"},
-		DataFlag(categoryServer),
-		&cli.StringFlag{Name: "url", Category: categoryServer, EnvVars: []string{"WASMRES_URL"}, Usage: "the `URL` of the admin API of a server on another machine, as https://host:9443, instead of a socket"},
-		&cli.StringFlag{Name: "admin-key-file", Category: categoryServer, EnvVars: []string{"WASMRES_ADMIN_KEY_FILE"}, Usage: "for --url: the `FILE` that has the admin key, which only its owner may read"},
-		&cli.StringFlag{Name: "ca", Category: categoryServer, EnvVars: []string{"WASMRES_CA"}, Usage: "for --url: the PEM `FILE` of the authority of the server's certificate (default: those of the system)"},
-		&cli.StringFlag{Name: "cert", Category: categoryServer, Usage: "for --url: the PEM `FILE` of a certificate that says who asks"},
-		&cli.StringFlag{Name: "cert-key", Category: categoryServer, Usage: "for --url: the PEM `FILE` of the key of --cert"},
+		&cli.StringFlag{Name: "socket", Category: cli.CategoryServer, EnvVars: []string{"WASMRES_SOCKET"}, Usage: "the `PATH` of the server's admin socket (default: admin.sock in the folder of --data)"},
+		DataFlag(cli.CategoryServer),
+		&cli.StringFlag{Name: "url", Category: cli.CategoryServer, EnvVars: []string{"WASMRES_URL"}, Usage: "the `URL` of the admin API of a server on another machine, as https://host:9443, instead of a socket"},
+		&cli.StringFlag{Name: "admin-key-file", Category: cli.CategoryServer, EnvVars: []string{"WASMRES_ADMIN_KEY_FILE"}, Usage: "for --url: the `FILE` that has the admin key, which only its owner may read"},
+		&cli.StringFlag{Name: "ca", Category: cli.CategoryServer, EnvVars: []string{"WASMRES_CA"}, Usage: "for --url: the PEM `FILE` of the authority of the server's certificate (default: those of the system)"},
+		&cli.StringFlag{Name: "cert", Category: cli.CategoryServer, Usage: "for --url: the PEM `FILE` of a certificate that says who asks"},
+		&cli.StringFlag{Name: "cert-key", Category: cli.CategoryServer, Usage: "for --url: the PEM `FILE` of the key of --cert"},
 	)
 }
 

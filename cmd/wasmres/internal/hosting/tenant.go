@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
@@ -77,7 +78,7 @@ providers and no roles yet.`,
    wasmres tenant adopt acme --owner files
 
 Once the API owns it, remove its file; until then the tenant is listed as stale.`,
-				Flags:        serverFlags(&cli.StringFlag{Name: "owner", Usage: "files or api"}),
+				Flags:        serverFlags(cli.Choice(&cli.StringFlag{Name: "owner", Usage: "files or api"}, "files", "api")),
 				OnUsageError: cli.OnUsageError, Action: adoptTenant,
 			},
 		},
@@ -284,9 +285,37 @@ func printTenant(c *cli.Context, t *admin.Tenant) error {
 	fmt.Fprintln(c.App.Writer)
 	var rows [][]string
 	for _, p := range t.Modules {
-		rows = append(rows, []string{p.Name, p.State, p.Module, p.Reason})
+		rows = append(rows, []string{
+			p.Name, p.State, servingText(&p), strconv.Itoa(p.Processes), terminal.Size(p.Memory), startText(&p), faultText(&p), p.Module, p.Reason,
+		})
 	}
-	return terminal.PrintTable(c.App.Writer, []string{"PROVIDER", "STATE", "MODULE", "REASON"}, rows)
+	return terminal.PrintTable(c.App.Writer,
+		[]string{"PROVIDER", "STATE", "VERSION", "PROCESSES", "MEMORY", "LAST START", "LAST FAULT", "MODULE", "REASON"}, rows)
+}
+
+// servingText says which versions of a provider serve.
+func servingText(p *admin.Provider) string {
+	switch {
+	case p.Canary != 0:
+		return fmt.Sprintf("%d, canary %d", p.Version, p.Canary)
+	case p.Version != 0:
+		return strconv.Itoa(p.Version)
+	}
+	return "-"
+}
+
+func startText(p *admin.Provider) string {
+	if p.LastStart == nil {
+		return "-"
+	}
+	return p.LastStart.UTC().Format(time.RFC3339)
+}
+
+func faultText(p *admin.Provider) string {
+	if p.LastFault == nil {
+		return "-"
+	}
+	return p.LastFault.Code + " " + p.LastFault.Time.UTC().Format(time.RFC3339)
 }
 
 // ReloadCommand returns the command reload.

@@ -31,6 +31,7 @@ func TopCommand() *cli.Command {
    LIVE     providers with a process, of all
    MEM      memory of these processes
    LIMITED  requests that a limit refused
+   QUEUE    calls that wait for a processor
    FAULTS   requests that failed by a fault of a guest`,
 		Flags: serverFlags(
 			&cli.BoolFlag{Name: "once", Usage: "print one table, and end"},
@@ -48,7 +49,7 @@ func top(c *cli.Context) error {
 	if _, err := cli.Arguments(c); err != nil {
 		return err
 	}
-	once := c.Bool("once") || format != cli.FormatTable || !terminal.IsTerminal(c.App.Writer)
+	once := c.Bool("once") || format != cli.FormatTable || !terminal.CanRedraw(c.App.Writer)
 	return ask(c, func(ctx context.Context, s *admin.Client) error {
 		if once {
 			return printTop(ctx, c.App.Writer, s, format)
@@ -111,13 +112,16 @@ func writeTop(w io.Writer, style terminal.Style, t *admin.Top) error {
 	if n.LiveBytes > 0 {
 		line += ", " + terminal.Size(n.LiveBytes)
 	}
+	if len(n.Problems) > 0 {
+		line += fmt.Sprintf(", %s: see /readyz or the log", terminal.Counted(len(n.Problems), "problem"))
+	}
 	if _, err := fmt.Fprintf(w, "%s\n\n", style.Clip(terminal.Cell(line), style.Width)); err != nil {
 		return err
 	}
-	rows := [][]string{{"TENANT", "REQ/S", "P99", "LIVE", "MEM", "LIMITED", "FAULTS"}}
+	rows := [][]string{{"TENANT", "REQ/S", "P99", "QUEUE", "LIVE", "MEM", "LIMITED", "FAULTS"}}
 	for _, l := range t.Loads {
 		rows = append(rows, []string{
-			terminal.Cell(l.Tenant), strconv.FormatFloat(l.PerSecond, 'f', 1, 64), latency(l.P99Micros), fmt.Sprintf("%d/%d", l.Live, l.Providers),
+			terminal.Cell(l.Tenant), strconv.FormatFloat(l.PerSecond, 'f', 1, 64), latency(l.P99Micros), strconv.Itoa(l.Waiting), fmt.Sprintf("%d/%d", l.Live, l.Providers),
 			terminal.Size(l.Bytes), strconv.FormatUint(l.Limited, 10), strconv.FormatUint(l.Faults, 10),
 		})
 	}

@@ -29,8 +29,8 @@ with a provider has the calls of that, and what they have used.
 		Flags: serverFlags(
 			&cli.StringFlag{Name: "month", Usage: "of this `MONTH`, as in 2026-11 (default: the present one)"},
 			&cli.StringFlag{Name: "tenant", Usage: "of this `TENANT` only"},
-			&cli.StringFlag{Name: "by", Value: string(usage.Month), Usage: "a row for each `PERIOD`: hour, day or month"},
-			&cli.StringFlag{Name: "format", Value: cli.FormatTable, Usage: "print as `FORMAT`: table, csv or json"},
+			cli.Choice(&cli.StringFlag{Name: "by", Value: string(usage.Month), Usage: "a row for each `PERIOD`: hour, day or month"}, "hour", "day", "month"),
+			cli.Choice(&cli.StringFlag{Name: "format", Value: cli.FormatTable, Usage: "print as `FORMAT`: table, csv or json"}, "table", "csv", "json"),
 		),
 		OnUsageError: cli.OnUsageError, Action: showUsage,
 	}

@@ -5,10 +5,10 @@ import (
 	"io"
 	"math"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/printable"
+	"github.com/wasmres/wasmres/internal/textwidth"
 )
 
 const (
@@ -78,14 +78,14 @@ func aligned(rows [][]string) (lines []string) {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			widths[i] = max(widths[i], textwidth.Of(row[i]))
 		}
 	}
 	for _, row := range rows {
 		line := ""
 		for i, cell := range row {
 			if widths[i] > 0 {
-				line += cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+terminal.ColumnGap)
+				line += cell + strings.Repeat(" ", widths[i]-textwidth.Of(cell)+terminal.ColumnGap)
 			}
 		}
 		lines = append(lines, strings.TrimRight(line, " "))

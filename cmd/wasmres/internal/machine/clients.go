@@ -1,15 +1,13 @@
 package machine
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
+	"github.com/wasmres/wasmres/internal/clientconfig"
 )
 
 // A clientConfig is the configuration file of an MCP client of this user, with the servers in it that wasmres runs.
@@ -20,86 +18,41 @@ type clientConfig struct {
 	Problem string   `json:"error,omitempty"` // what is wrong with the file, or with a server in it
 }
 
-const maxClientConfig = 4 << 20 // bytes
-
-// clientFiles returns clients and their configuration files, in the home, configuration and working directories.
-func clientFiles() (files [][2]string) {
-	add := func(client, dir string, err error, below ...string) {
-		if err == nil {
-			files = append(files, [2]string{client, filepath.Join(append([]string{dir}, below...)...)})
-		}
-	}
-	home, noHome := os.UserHomeDir()
-	settings, noSettings := os.UserConfigDir()
-	add("Claude Desktop", settings, noSettings, "Claude", "claude_desktop_config.json")
-	add("Claude Code", home, noHome, ".claude.json")
-	add("Cursor", home, noHome, ".cursor", "mcp.json")
-	add("VS Code", settings, noSettings, "Code", "User", "mcp.json")
-	add("Windsurf", home, noHome, ".codeium", "windsurf", "mcp_config.json")
-	add("Gemini CLI", home, noHome, ".gemini", "settings.json")
-	add("Claude Code, this folder", ".", nil, ".mcp.json")
-	add("VS Code, this folder", ".", nil, ".vscode", "mcp.json")
-	add("Cursor, this folder", ".", nil, ".cursor", "mcp.json")
-	return files
-}
-
 // clientConfigs reads the configurations that exist.
 func clientConfigs() []clientConfig {
 	all := []clientConfig{}
-	for _, f := range clientFiles() {
-		text, err := readUpTo(f[1], maxClientConfig)
-		if os.IsNotExist(err) {
-			continue
+	system, err := clientconfig.ThisSystem()
+	if err != nil {
+		return all
+	}
+	for _, client := range clientconfig.Clients() {
+		if file := client.File(system); system.Exists(file) {
+			one := clientConfig{Client: client.Title, File: file, Servers: []string{}}
+			if err := one.read(client, system); err != nil {
+				one.Problem = err.Error()
+			}
+			all = append(all, one)
 		}
-		one := clientConfig{Client: f[0], File: f[1], Servers: []string{}}
-		if err == nil {
-			err = one.read(text)
-		}
-		if err != nil {
-			one.Problem = err.Error()
-		}
-		all = append(all, one)
 	}
 	return all
 }
 
-func readUpTo(file string, most int64) ([]byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s has more than %d bytes", file, most)
-	}
-	return text, err
-}
-
 // read finds the servers that wasmres runs. It gives an error if the provider of one of them does not exist.
-func (c *clientConfig) read(text []byte) error {
-	type server struct {
-		Command string   `json:"command"`
-		Args    []string `json:"args"`
-	}
-	var config struct {
-		MCPServers map[string]server `json:"mcpServers"`
-		Servers    map[string]server `json:"servers"` // of VS Code
-	}
-	if err := json.Unmarshal(text, &config); err != nil {
+func (c *clientConfig) read(client clientconfig.Client, system clientconfig.System) error {
+	d, err := clientconfig.Open(client, system)
+	if err != nil {
 		return fmt.Errorf("not a configuration of servers: %w", err)
 	}
+	program, _ := os.Executable() // without it, servers are known by the name of the program
 	var problem error
-	for _, servers := range []map[string]server{config.MCPServers, config.Servers} {
-		for name, s := range servers {
-			if strings.TrimSuffix(filepath.Base(s.Command), ".exe") != "wasmres" {
-				continue
-			}
-			c.Servers = append(c.Servers, name)
-			for _, arg := range s.Args {
-				if _, err := os.Stat(arg); strings.HasSuffix(arg, ".wasm") && err != nil {
-					problem = fmt.Errorf("provider of server %s: %w", name, err)
-				}
+	for _, e := range d.Entries() {
+		if !e.IsWasmres(program) {
+			continue
+		}
+		c.Servers = append(c.Servers, e.Name)
+		for _, arg := range e.Args {
+			if _, err := os.Stat(arg); strings.HasSuffix(arg, ".wasm") && err != nil {
+				problem = fmt.Errorf("provider of server %s: %w", e.Name, err)
 			}
 		}
 	}

@@ -24,9 +24,14 @@ and what turns it on, if it knows. It also prints the size of the cache, which c
 'wasmres build' are installed, and which of your MCP clients have servers that wasmres runs. The
 exit status is 1 if the provider did not run.
 
+With --attack, doctor makes some hundred attacks by hostile modules on this installation, and prints
+how each was stopped: by a refusal of the module or by the code of an error; ok is an honest answer.
+The exit status is 1 if a promise did not hold. Its other providers and servers go on, but slower.
+
    wasmres doctor
+   wasmres doctor --attack
    wasmres doctor --output-format json`,
-		Flags:        providers.Flags(cli.FormatFlag(cli.ReportFormats)),
+		Flags:        providers.Flags(append(attackFlags(), cli.FormatFlag(cli.ReportFormats))...),
 		OnUsageError: cli.OnUsageError,
 		Action:       doctor,
 	}
@@ -42,6 +47,9 @@ func doctor(c *cli.Context) error {
 	format, err := cli.OutputFormat(c)
 	if err != nil {
 		return err
+	}
+	if c.Bool("attack") {
+		return attack(c, format)
 	}
 	cfg, err := providers.Config(c, "", cli.PlainLog)
 	if err != nil {

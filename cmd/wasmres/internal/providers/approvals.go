@@ -13,7 +13,7 @@ import (
 // ApprovalsFlag returns the flag --approvals, the directory of approvals.
 func ApprovalsFlag() cli.Flag {
 	return &cli.StringFlag{
-		Name: "approvals", Category: categoryHost, EnvVars: []string{"WASMRES_APPROVALS"},
+		Name: "approvals", Category: cli.CategoryHost, EnvVars: []string{"WASMRES_APPROVALS"},
 		Usage: "store approvals in this `FOLDER`, which must be private to you " +
 			"(default: wasmres/approvals in the user's configuration folder)",
 	}

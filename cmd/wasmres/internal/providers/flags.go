@@ -16,34 +16,28 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-const (
-	categoryGrants = "What the provider may touch (nothing unless granted)"
-	categoryLimits = "What the provider may use"
-	categoryHost   = "wasmres itself"
-)
-
 // Flags returns the flags of a command that opens a provider, and more.
 func Flags(more ...cli.Flag) []cli.Flag {
 	return slices.Concat(grantFlags(), []cli.Flag{
-		&cli.StringSliceFlag{Name: "dir", Category: categoryGrants, Usage: "grant a directory for reading, or with :rw for writing too, as `HOST:GUEST[:ro|:rw]`; may be repeated"},
-		&cli.StringFlag{Name: "lifecycle", Category: categoryGrants, Value: "fresh", Usage: "longest `LIFECYCLE` of the provider's memory, if it requests one: fresh (one request), session, or shared (all requests)"},
-		&cli.StringSliceFlag{Name: "config", Category: categoryGrants, Usage: "give the provider a configuration value, as `KEY=VALUE`; may be repeated"},
-		&cli.StringFlag{Name: "isolation", Category: categoryHost, Value: runtime.IsolateDefault.String(), EnvVars: []string{"WASMRES_ISOLATION"}, Usage: "run the provider in this `PLACE`: process (a locked-down worker process of its own, on Linux) or in-process"},
+		&cli.StringSliceFlag{Name: "dir", Category: cli.CategoryGrants, Usage: "grant a directory for reading, or with :rw for writing too, as `HOST:GUEST[:ro|:rw]`; may be repeated"},
+		cli.Choice(&cli.StringFlag{Name: "lifecycle", Category: cli.CategoryGrants, Value: "fresh", Usage: "longest `LIFECYCLE` of the provider's memory, if it requests one: fresh (one request), session, or shared (all requests)"}, "fresh", "session", "shared"),
+		&cli.StringSliceFlag{Name: "config", Category: cli.CategoryGrants, Usage: "give the provider a configuration value, as `KEY=VALUE`; may be repeated"},
+		cli.Choice(&cli.StringFlag{Name: "isolation", Category: cli.CategoryHost, Value: runtime.IsolateDefault.String(), EnvVars: []string{"WASMRES_ISOLATION"}, Usage: "run the provider in this `PLACE`: process (a locked-down worker process of its own, on Linux) or in-process"}, runtime.IsolateProcess.String(), runtime.IsolateNone.String()),
 		CacheDirFlag(),
 		CacheSizeFlag(),
-		&cli.StringFlag{Name: "data-dir", Category: categoryHost, EnvVars: []string{"WASMRES_DATA_DIR"}, Usage: "store the data of providers in this `FOLDER`, which must be private to you (default: wasmres in the user's state folder)"},
-		cli.LogLevelFlag(categoryHost),
+		&cli.StringFlag{Name: "data-dir", Category: cli.CategoryHost, EnvVars: []string{"WASMRES_DATA_DIR"}, Usage: "store the data of providers in this `FOLDER`, which must be private to you (default: wasmres in the user's state folder)"},
+		cli.LogLevelFlag(cli.CategoryHost),
 	}, limitFlags(), references.Flags(), more)
 }
 
 // CacheDirFlag returns the flag --cache-dir: see [CacheDir].
 func CacheDirFlag() cli.Flag {
-	return &cli.StringFlag{Name: "cache-dir", Category: categoryHost, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "cache compiled modules in this `FOLDER`, which must be private to you; '' caches nothing (default: wasmres in the user's cache folder)"}
+	return &cli.StringFlag{Name: "cache-dir", Category: cli.CategoryHost, EnvVars: []string{"WASMRES_CACHE_DIR"}, Usage: "cache compiled modules in this `FOLDER`, which must be private to you; '' caches nothing (default: wasmres in the user's cache folder)"}
 }
 
 // CacheSizeFlag returns the flag --cache-size: see [CacheSize].
 func CacheSizeFlag() cli.Flag {
-	return &cli.StringFlag{Name: "cache-size", Category: categoryHost, Value: "2GiB", EnvVars: []string{"WASMRES_CACHE_SIZE"}, Usage: "cache at most this `SIZE` of modules; the least recently used are removed first"}
+	return &cli.StringFlag{Name: "cache-size", Category: cli.CategoryHost, Value: "2GiB", EnvVars: []string{"WASMRES_CACHE_SIZE"}, Usage: "cache at most this `SIZE` of modules; the least recently used are removed first"}
 }
 
 // CacheSize reads --cache-size, in bytes.
@@ -119,7 +113,7 @@ func CommonConfig(c *cli.Context, log cli.LogHandler) (app.Config, error) {
 	if err != nil {
 		return app.Config{}, err
 	}
-	logger := slog.New(log(c.App.ErrWriter, level))
+	logger := cli.NewLog(c, log, level)
 	return app.Config{
 		Limits: limits, ModuleLimits: shape, Lifecycle: lifecycle, Isolation: isolation, Logger: logger, Version: c.App.Version,
 		CacheDir: CacheDir(c, logger), CacheSize: size, CacheOptional: !c.IsSet("cache-dir"), DataDir: dataDir(c), Loading: loadingOf(c),

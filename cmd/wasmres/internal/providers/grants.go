@@ -26,7 +26,7 @@ func PrintPermitted(w io.Writer, head string, p *policy.Policy) {
 // grantFlags returns the flags that grant capabilities, except --dir and --config.
 func grantFlags() []cli.Flag {
 	repeated := func(name, usage string) cli.Flag {
-		return &cli.StringSliceFlag{Name: name, Category: categoryGrants, Usage: usage + "; may be repeated"}
+		return &cli.StringSliceFlag{Name: name, Category: cli.CategoryGrants, Usage: usage + "; may be repeated"}
 	}
 	return []cli.Flag{
 		repeated("policy", "grant what this policy `FILE` permits; flags add to it"),
@@ -34,7 +34,7 @@ func grantFlags() []cli.Flag {
 		repeated("env", "grant an environment variable, by its `NAME`"),
 		repeated("secret", "let requests to the server of the one --net carry a secret, as `NAME=SOURCE`; a source is env:VARIABLE, file:PATH or keyring:SERVICE/USER"),
 		repeated("sql", "grant reading from a database, as `NAME=DSN`; a DSN with a password comes from env:VARIABLE or file:PATH"),
-		&cli.BoolFlag{Name: "kv", Category: categoryGrants, Usage: "grant a key-value store of the provider's own"},
+		&cli.BoolFlag{Name: "kv", Category: cli.CategoryGrants, Usage: "grant a key-value store of the provider's own"},
 	}
 }
 
@@ -51,12 +51,15 @@ type grants struct {
 
 // Policy returns the policy of a command's flags, for its one provider. It is empty if the flags grant nothing.
 func Policy(c *cli.Context) (*policy.Policy, error) {
-	return grants{
-		policy.Flags{
-			Dir: c.StringSlice("dir"), Net: c.StringSlice("net"), Env: c.StringSlice("env"), Secret: c.StringSlice("secret"),
-			SQL: c.StringSlice("sql"), KV: c.Bool("kv"), Config: c.StringSlice("config"),
-		}, c.StringSlice("policy"),
-	}.policy(c)
+	return grants{grantsOf(c), c.StringSlice("policy")}.policy(c)
+}
+
+// grantsOf returns the values of the flags that grant something to the one provider of a command.
+func grantsOf(c *cli.Context) policy.Flags {
+	return policy.Flags{
+		Dir: c.StringSlice("dir"), Net: c.StringSlice("net"), Env: c.StringSlice("env"), Secret: c.StringSlice("secret"),
+		SQL: c.StringSlice("sql"), KV: c.Bool("kv"), Config: c.StringSlice("config"),
+	}
 }
 
 // policy merges the policy files and the flags.

@@ -12,17 +12,17 @@ import (
 // limitFlags returns a flag for each limit of a provider.
 func limitFlags() []cli.Flag {
 	size := func(name, value, usage string) cli.Flag {
-		return &cli.StringFlag{Name: name, Category: categoryLimits, Value: value, Usage: usage}
+		return &cli.StringFlag{Name: name, Category: cli.CategoryLimits, Value: value, Usage: usage}
 	}
 	count := func(name string, value int, usage string) cli.Flag {
-		return &cli.IntFlag{Name: name, Category: categoryLimits, Value: value, Usage: usage}
+		return &cli.IntFlag{Name: name, Category: cli.CategoryLimits, Value: value, Usage: usage}
 	}
 	return []cli.Flag{
 		size("memory", "64MiB", "linear memory of one instance, as a `SIZE` like 64MiB"),
-		&cli.Uint64Flag{Name: "fuel", Category: categoryLimits, Value: limits.DefaultFuel, Usage: "metered `INSTRUCTIONS` of one call"},
-		&cli.StringFlag{Name: "cpu", Category: categoryLimits, DefaultText: "all", Usage: "`PROCESSORS` that all calls together may use, on average, as 500m or 2"},
-		&cli.DurationFlag{Name: "timeout", Category: categoryLimits, Value: limits.DefaultTimeout, Usage: "wall-clock `TIME` of one call, and of starting an instance"},
-		&cli.DurationFlag{Name: "max-wait", Category: categoryLimits, Value: limits.DefaultWait, Usage: "total `TIME` for which slow clients may delay one call"},
+		&cli.Uint64Flag{Name: "fuel", Category: cli.CategoryLimits, Value: limits.DefaultFuel, Usage: "metered `INSTRUCTIONS` of one call"},
+		&cli.StringFlag{Name: "cpu", Category: cli.CategoryLimits, DefaultText: "all", Usage: "`PROCESSORS` that all calls together may use, on average, as 500m or 2"},
+		&cli.DurationFlag{Name: "timeout", Category: cli.CategoryLimits, Value: limits.DefaultTimeout, Usage: "wall-clock `TIME` of one call, and of starting an instance"},
+		&cli.DurationFlag{Name: "max-wait", Category: cli.CategoryLimits, Value: limits.DefaultWait, Usage: "total `TIME` for which slow clients may delay one call"},
 		size("stack", "8MiB", "estimated native stack of one call, as a `SIZE`"),
 		size("max-output", "64MiB", "all contents of one read, as a `SIZE`"),
 		size("max-log", "64KiB", "what the provider may log in one call, as a `SIZE`"),
@@ -30,10 +30,10 @@ func limitFlags() []cli.Flag {
 		count("max-table", limits.DefaultTable, "at most this many `ENTRIES` of a function table"),
 		count("max-log-lines", limits.DefaultLogLines, "at most this many `LINES` logged in one call"),
 		count("max-host-calls", limits.DefaultHostCalls, "at most this many `CALLS` of the host in one call"),
-		&cli.IntFlag{Name: "max-calls", Category: categoryLimits, DefaultText: "4 for each processor", Usage: "at most this many `CALLS` at once; others wait"},
+		&cli.IntFlag{Name: "max-calls", Category: cli.CategoryLimits, DefaultText: "4 for each processor", Usage: "at most this many `CALLS` at once; others wait"},
 		count("max-sessions", limits.DefaultSessions, "at most this many `SESSIONS` with an instance of their own, with --lifecycle session"),
-		&cli.StringSliceFlag{Name: "admit", Category: categoryLimits, Usage: "change a limit on modules, as `LIMIT=N`; an error names the limit that a module exceeds; may be repeated"},
-		&cli.DurationFlag{Name: "idle", Category: categoryLimits, Value: limits.DefaultIdle, Usage: "discard instances and sessions after this idle `TIME`, which frees memory"},
+		&cli.StringSliceFlag{Name: "admit", Category: cli.CategoryLimits, Usage: "change a limit on modules, as `LIMIT=N`; an error names the limit that a module exceeds; may be repeated"},
+		&cli.DurationFlag{Name: "idle", Category: cli.CategoryLimits, Value: limits.DefaultIdle, Usage: "discard instances and sessions after this idle `TIME`, which frees memory"},
 	}
 }
 

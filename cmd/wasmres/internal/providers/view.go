@@ -9,7 +9,7 @@ import (
 // time.
 func WithQuietLog(cmd *cli.Command) *cli.Command {
 	for _, f := range cmd.Flags {
-		if level, ok := f.(*cli.StringFlag); ok && level.Name == "log-level" {
+		if level, ok := f.(*cli.ChoiceFlag); ok && level.Name == "log-level" {
 			level.Value = "warn"
 		}
 	}

@@ -14,36 +14,34 @@ import (
 	"github.com/wasmres/wasmres/registry"
 )
 
-const category = "Providers from registries"
-
 // Flags returns the flags of a command that takes references of providers.
 func Flags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
-		&cli.BoolFlag{Name: "update", Category: category, Usage: "ask the registry what the tag names today, and show what differs from the version in the store"},
+		&cli.BoolFlag{Name: "update", Category: cli.CategoryRegistries, Usage: "ask the registry what the tag names today, and show what differs from the version in the store"},
 		StoreFlag(),
 	}, TrustFlags(), ClientFlags())
 }
 
 // StoreFlag returns the flag --store: see [OpenStore].
 func StoreFlag() cli.Flag {
-	return &cli.StringFlag{Name: "store", Category: category, EnvVars: []string{"WASMRES_STORE"}, Usage: "store modules in this `FOLDER`, which must be private to you (default: wasmres/store in the user's data folder)"}
+	return &cli.StringFlag{Name: "store", Category: cli.CategoryRegistries, EnvVars: []string{"WASMRES_STORE"}, Usage: "store modules in this `FOLDER`, which must be private to you (default: wasmres/store in the user's data folder)"}
 }
 
 // TrustFlags returns the flags of [OpenVerifier].
 func TrustFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "trust", Category: category, EnvVars: []string{"WASMRES_TRUST"}, Usage: "decide by this `FILE` whose signatures providers need (default: wasmres/trust.yaml in the user's configuration folder)"},
-		&cli.BoolFlag{Name: "allow-downgrade", Category: category, Usage: "accept a provider that is older than one that was accepted before"},
+		&cli.StringFlag{Name: "trust", Category: cli.CategoryRegistries, EnvVars: []string{"WASMRES_TRUST"}, Usage: "decide by this `FILE` whose signatures providers need (default: wasmres/trust.yaml in the user's configuration folder)"},
+		&cli.BoolFlag{Name: "allow-downgrade", Category: cli.CategoryRegistries, Usage: "accept a provider that is older than one that was accepted before"},
 	}
 }
 
 // ClientFlags returns the flags of [OpenClient].
 func ClientFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "plain-http", Category: category, Usage: "reach the registry at this `HOST` by HTTP without TLS; registries on this machine need no flag; may be repeated"},
-		&cli.StringFlag{Name: "registry-ca", Category: category, EnvVars: []string{"WASMRES_REGISTRY_CA"}, Usage: "also trust the authorities in this PEM `FILE` for registries"},
-		&cli.StringSliceFlag{Name: "mirror", Category: category, EnvVars: []string{"WASMRES_MIRROR"}, Usage: "fetch what a registry has from a mirror first, as `HOST=MIRROR`; it need not be trusted; may be repeated"},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: category, Usage: "show no progress of transfers"},
+		&cli.StringSliceFlag{Name: "plain-http", Category: cli.CategoryRegistries, Usage: "reach the registry at this `HOST` by HTTP without TLS; registries on this machine need no flag; may be repeated"},
+		&cli.StringFlag{Name: "registry-ca", Category: cli.CategoryRegistries, EnvVars: []string{"WASMRES_REGISTRY_CA"}, Usage: "also trust the authorities in this PEM `FILE` for registries"},
+		&cli.StringSliceFlag{Name: "mirror", Category: cli.CategoryRegistries, EnvVars: []string{"WASMRES_MIRROR"}, Usage: "fetch what a registry has from a mirror first, as `HOST=MIRROR`; it need not be trusted; may be repeated"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Category: cli.CategoryRegistries, Usage: "show no progress of transfers"},
 	}
 }
 
@@ -90,7 +88,12 @@ func trustPolicy(c *cli.Context) (*registry.TrustPolicy, error) {
 
 // OpenClient returns a client of registries with the user's credentials.
 func OpenClient(c *cli.Context) (*registry.Client, error) {
-	options := registry.ClientOptions{PlainHTTP: c.StringSlice("plain-http"), Mirrors: map[string][]string{}}
+	return openClient(c, registry.ClientOptions{})
+}
+
+// openClient returns a client of registries with some options, and those of the flags.
+func openClient(c *cli.Context, options registry.ClientOptions) (*registry.Client, error) {
+	options.PlainHTTP, options.Mirrors = c.StringSlice("plain-http"), map[string][]string{}
 	for _, m := range c.StringSlice("mirror") {
 		host, mirror, found := strings.Cut(m, "=")
 		if !found || host == "" || mirror == "" {

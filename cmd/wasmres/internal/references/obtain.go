@@ -21,6 +21,16 @@ import (
 // a file of that name: the folder that a client starts the program in may belong to others.
 func IsReference(arg string) bool { return registry.LooksLikeReference(arg) }
 
+// SameRepository reports whether two arguments are references of one repository or image layout.
+func SameRepository(a, b string) bool {
+	if !IsReference(a) || !IsReference(b) {
+		return false
+	}
+	x, errX := registry.ParseReference(a)
+	y, errY := registry.ParseReference(b)
+	return errX == nil && errY == nil && x.Registry == y.Registry && x.Repository == y.Repository && x.Layout == y.Layout
+}
+
 // ShortName is the name of a provider among several: the last element of its reference or file, without tag and extension.
 func ShortName(arg string) string {
 	if !IsReference(arg) {

@@ -6,50 +6,86 @@ import (
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/internal/approval"
+	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/registry"
 )
 
 // A Source gets modules by their references for as long as a server runs, without a word to a person. It is safe for
 // concurrent use. The caller closes it.
 type Source struct {
-	store    *registry.Store
-	client   *registry.Client
+	own      origin // of references that the operator has written
+	given    origin // of those that others have sent, for whom nothing is that only the operator may get
 	verifier *registry.Verifier
 }
 
-// OpenSource opens the store, and what decides by the trust policy.
-func OpenSource(c *cli.Context) (*Source, error) {
+// An origin has modules, and gets those that it has not.
+type origin struct {
+	store  *registry.Store
+	client *registry.Client
+}
+
+func (o origin) close() error {
+	if o.client != nil {
+		o.client.Close()
+	}
+	if o.store != nil {
+		return o.store.Close()
+	}
+	return nil
+}
+
+// OpenSource opens the store, and what decides by the trust policy. allowed are those registries that are not public, or whose
+// credentials the user has, and that others than the operator may name all the same. What these have
+// named is stored in the folder given.
+func OpenSource(c *cli.Context, allowed tenant.Registries, given string) (*Source, error) {
 	s := &Source{}
-	var err error
-	if s.verifier, err = OpenVerifier(c); err != nil {
-		return nil, err
-	}
-	if s.store, err = OpenStore(c); err != nil {
-		return nil, err
-	}
-	if s.client, err = OpenClient(c); err != nil {
-		return nil, errors.Join(err, s.store.Close())
+	if err := s.open(c, allowed, given); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+func (s *Source) open(c *cli.Context, allowed tenant.Registries, given string) (err error) {
+	if s.verifier, err = OpenVerifier(c); err != nil {
+		return err
+	}
+	if s.own.store, err = OpenStore(c); err != nil {
+		return err
+	}
+	if s.own.client, err = OpenClient(c); err != nil {
+		return err
+	}
+	if s.given.store, err = registry.OpenStore(given, registry.StoreOptions{}); err != nil {
+		return err
+	}
+	s.given.client, err = openClient(c, registry.ClientOptions{
+		Reach: &registry.Reach{Allow: allowed.Allow}, CredentialsOf: append([]string{}, allowed.Credentials...), // none, where none are named
+	})
+	return err
 }
 
 // Get returns the module of a reference: what the store has for it, or else what its registry has. release lets go of the
 // module's file.
 func (s *Source) Get(ctx context.Context, reference string) (m Module, release func(), err error) {
-	return s.get(ctx, reference, registry.GetOptions{})
+	return s.get(ctx, s.own, reference, registry.GetOptions{})
 }
 
-// Pull is Get for the module that the tag of a reference names in its registry now.
-func (s *Source) Pull(ctx context.Context, reference string) (m Module, release func(), err error) {
-	return s.get(ctx, reference, registry.GetOptions{Update: true})
+// GetGiven is Get for a reference that others than the operator have sent: its registry must be public, or be allowed.
+func (s *Source) GetGiven(ctx context.Context, reference string) (m Module, release func(), err error) {
+	return s.get(ctx, s.given, reference, registry.GetOptions{})
 }
 
-func (s *Source) get(ctx context.Context, reference string, o registry.GetOptions) (m Module, release func(), err error) {
+// PullGiven is GetGiven for the module that the tag of a reference names in its registry now.
+func (s *Source) PullGiven(ctx context.Context, reference string) (m Module, release func(), err error) {
+	return s.get(ctx, s.given, reference, registry.GetOptions{Update: true})
+}
+
+func (s *Source) get(ctx context.Context, from origin, reference string, o registry.GetOptions) (m Module, release func(), err error) {
 	r, err := registry.ParseReference(reference)
 	if err != nil {
 		return Module{}, nil, err
 	}
-	getter := registry.Getter{Store: s.store, Client: s.client, Verifier: s.verifier}
+	getter := registry.Getter{Store: from.store, Client: from.client, Verifier: s.verifier}
 	if r.Layout != "" {
 		getter.Client = nil
 		if getter.Store, err = registry.OpenLayout(r, false, registry.StoreOptions{}); err != nil {
@@ -69,8 +105,7 @@ func (s *Source) get(ctx context.Context, reference string, o registry.GetOption
 
 // Close releases the store and the connections.
 func (s *Source) Close() error {
-	s.client.Close()
-	return s.store.Close()
+	return errors.Join(s.own.close(), s.given.close())
 }
 
 // moduleOf describes the module of a provider in a store.

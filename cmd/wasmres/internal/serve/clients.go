@@ -10,7 +10,8 @@ import (
 )
 
 // clientFlags gives the flags that bound what clients of a server may hold.
-func clientFlags(category string) []cli.Flag {
+func clientFlags() []cli.Flag {
+	const category = "What clients may hold"
 	return []cli.Flag{
 		&cli.IntFlag{Name: "max-subscriptions", Category: category, Value: 1024, Usage: "at most this many `STREAMS` of changes at once; one takes about 10 KiB, without its URIs: see --max-subscribed"},
 		&cli.StringFlag{Name: "max-subscribed", Category: category, Value: "128MiB", Usage: "memory for all URIs that clients have subscribed to, as a `SIZE` of at least 1MiB"},

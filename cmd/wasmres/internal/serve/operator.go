@@ -20,7 +20,7 @@ import (
 
 // operatorFlags are the flags of a server that others than its operator may reach. All but --insecure need --http.
 var operatorFlags = []string{
-	"tokens", "tls-cert", "tls-key", "tls-client-ca", "rate", "rate-burst",
+	"tokens", "issuer", "audience", "tls-cert", "tls-key", "tls-client-ca", "rate", "rate-burst",
 	"access-log", "access-log-format", "access-log-size", "access-log-keep",
 }
 
@@ -38,6 +38,8 @@ func InsecureFlag(category string) cli.Flag {
 func operatorFlagList() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "tokens", Category: accessCategory, Usage: "serve clients with a bearer token of this `FILE` only; 'wasmres token' makes and lists them"},
+		&cli.StringFlag{Name: "issuer", Category: accessCategory, Usage: "serve clients with an access token of the OAuth issuer at this `URL` only, as https://id.example.com; with --audience"},
+		&cli.StringFlag{Name: "audience", Category: accessCategory, Usage: "with --issuer, the `URL` at which clients reach this server, as https://mcp.example.com/mcp, which tokens must be for"},
 		&cli.StringFlag{Name: "tls-cert", Category: accessCategory, Usage: "serve HTTPS, with the certificate in this PEM `FILE`; it is read again when it changes"},
 		&cli.StringFlag{Name: "tls-key", Category: accessCategory, Usage: "the PEM `FILE` with the key of the certificate"},
 		&cli.StringFlag{Name: "tls-client-ca", Category: accessCategory, Usage: "serve clients with a certificate of an authority in this PEM `FILE` only"},
@@ -45,7 +47,7 @@ func operatorFlagList() []cli.Flag {
 		&cli.StringFlag{Name: "rate", Category: accessCategory, Usage: "at most this `RATE` of requests for each client, as in 50/s, 100/m or 1000/h"},
 		&cli.IntFlag{Name: "rate-burst", Category: accessCategory, Usage: "with --rate, at most this `NUMBER` of requests at once; 0 is those of one second"},
 		&cli.StringFlag{Name: "access-log", Category: accessCategory, Value: logOff, Usage: "write a line for each request to this `FILE`, or to stderr"},
-		&cli.StringFlag{Name: "access-log-format", Category: accessCategory, Value: "text", Usage: "write the access log in this `FORMAT`: text or json"},
+		cli.Choice(&cli.StringFlag{Name: "access-log-format", Category: accessCategory, Value: "text", Usage: "write the access log in this `FORMAT`: text or json"}, "text", "json"),
 		&cli.StringFlag{Name: "access-log-size", Category: accessCategory, Value: "100MiB", Usage: "begin another access log at this `SIZE`"},
 		&cli.IntFlag{Name: "access-log-keep", Category: accessCategory, Value: 5, Usage: "keep this `NUMBER` of older access logs"},
 	}
@@ -60,7 +62,7 @@ type operation struct {
 func openOperation(c *cli.Context, o *runtime.ServerOptions, logger *slog.Logger) (*operation, error) {
 	p := &operation{}
 	for _, open := range []func(*cli.Context, *runtime.ServerOptions, *slog.Logger) error{
-		checkOperatorFlags, readRate, openTLS, p.openTokens, p.openAccessLog,
+		checkOperatorFlags, readRate, openTLS, p.openTokens, p.openIssuer, p.openAccessLog,
 	} {
 		if err := open(c, o, logger); err != nil {
 			return nil, errors.Join(err, p.Close())
@@ -207,4 +209,4 @@ func ExplainExposed(addr, advice string, err error) error {
 	return fmt.Errorf("--http %s: %w: %s", addr, err, advice)
 }
 
-const runAdvice = "add --tokens FILE ('wasmres token new' makes one), or --tls-client-ca FILE, or --insecure if a proxy in front authenticates clients"
+const runAdvice = "add --tokens FILE ('wasmres token new' makes one), or --issuer URL, or --tls-client-ca FILE, or --insecure if a proxy in front authenticates clients"

@@ -22,7 +22,7 @@ func Command() *cli.Command {
 	const category = "Serving"
 	return &cli.Command{
 		Name:      "run",
-		Usage:     "serve the resources of one provider, or of several as one, to MCP clients",
+		Usage:     "serve one provider, or several as one, to MCP clients",
 		ArgsUsage: providers.ArgsUsage,
 		Description: `Speaks the Model Context Protocol, every revision from 2024-11-05 to 2026-07-28, on
 standard input and output, or with --http over Streamable HTTP at /mcp.
@@ -51,7 +51,7 @@ In the configuration of an MCP client:
 			&cli.BoolFlag{Name: "expose-errors", Category: category, Usage: "send clients the first line of a provider's ordinary errors, as of an exception, instead of \"Internal error\"; it may hold what is only for the log"},
 			&cli.BoolFlag{Name: "provenance", Category: category, Usage: "tell clients which module answered, with reference, digest, version, signer and the digest of its grants, in the _meta of results"},
 			cli.LogFormatFlag(category),
-		), slices.Concat(operatorFlagList(), clientFlags(category), traceFlags())...),
+		), slices.Concat(operatorFlagList(), clientFlags(), traceFlags())...),
 		OnUsageError: cli.OnUsageError,
 		Action:       run,
 	}
@@ -116,16 +116,16 @@ func run(c *cli.Context) error {
 	if ui.logs != nil {
 		err = serveUI(c, a, ui, addr, configs[0].Logger)
 	} else {
-		err = serve(c, a, addr)
+		err = serve(c, a, addr, configs[0].Logger)
 	}
 	logStop(c.Context, configs[0].Logger, err)
 	return err
 }
 
 // serve serves MCP until the input or the context of c ends.
-func serve(c *cli.Context, a *app.App, addr string) error {
+func serve(c *cli.Context, a *app.App, addr string, logger *slog.Logger) error {
 	if addr != "" {
-		return serveHTTP(c, a, addr)
+		return serveHTTP(c, a, addr, logger)
 	}
 	if terminal.IsTerminal(c.App.Reader) {
 		fmt.Fprintln(c.App.ErrWriter, "Waiting for an MCP client on standard input. To read the provider without a client, use 'wasmres list' and 'wasmres read'; to serve over HTTP, add --http 127.0.0.1:8080.")
@@ -181,7 +181,7 @@ func checkExposure(c *cli.Context, addr string, o *runtime.ServerOptions) error 
 	return nil
 }
 
-func serveHTTP(c *cli.Context, a *app.App, addr string) error {
+func serveHTTP(c *cli.Context, a *app.App, addr string, logger *slog.Logger) error {
 	secure := c.String("tls-cert") != ""
 	err := a.ServeHTTP(c.Context, app.HTTPConfig{
 		Addr:           addr,
@@ -189,7 +189,12 @@ func serveHTTP(c *cli.Context, a *app.App, addr string) error {
 		AllowedHosts:   c.StringSlice("allowed-host"),
 		AllowedOrigins: c.StringSlice("allowed-origin"),
 		Ready: func(bound net.Addr) {
-			fmt.Fprintf(c.App.ErrWriter, "Serving MCP at %s\n", Endpoint(bound, secure))
+			url := Endpoint(bound, secure)
+			if c.String("log-format") == cli.FormatJSON {
+				logger.Info("serving", "url", url)
+				return
+			}
+			fmt.Fprintf(c.App.ErrWriter, "Serving MCP at %s\n", url)
 		},
 	})
 	return ExplainInUse(addr, ExplainExposed(addr, runAdvice, err))

@@ -68,7 +68,7 @@ func serveUI(c *cli.Context, a *app.App, p page, addr string, logger *slog.Logge
 	}
 	served := make(chan error, 1)
 	go func() { served <- pages.Serve(ctx, l) }()
-	err = serveHTTP(c, a, addr)
+	err = serveHTTP(c, a, addr, logger)
 	cancel()
 	return errors.Join(err, <-served)
 }

@@ -3,7 +3,6 @@ package terminal
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/wasmres/wasmres/internal/printable"
 )
@@ -11,9 +10,9 @@ import (
 // A Progress is a line on a terminal that says what the program is doing. Show replaces it, Clear removes it.
 type Progress struct{ w io.Writer }
 
-// NewProgress returns a line on w. It shows nothing if w is no terminal, or one that cannot clear a line.
+// NewProgress returns a line on w. It shows nothing where [CanRedraw] says no.
 func NewProgress(w io.Writer) Progress {
-	if !IsTerminal(w) || os.Getenv("TERM") == "dumb" {
+	if !CanRedraw(w) {
 		return Progress{io.Discard}
 	}
 	return Progress{w}

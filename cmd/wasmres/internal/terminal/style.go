@@ -6,7 +6,8 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/wasmres/wasmres/internal/textwidth"
 )
 
 // A Style is how text and figures are laid out.
@@ -39,9 +40,9 @@ func (s Style) Either(text, ascii string) string {
 
 // Paragraph prints a name and, indent columns from the left, a text. It breaks lines between words, at the width of s.
 func (s Style) Paragraph(w io.Writer, name string, indent int, text string) {
-	line := name + strings.Repeat(" ", max(indent-utf8.RuneCountInString(name), 0))
+	line := name + strings.Repeat(" ", max(indent-textwidth.Of(name), 0))
 	for i, word := range strings.Fields(text) {
-		if i > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > s.Width {
+		if i > 0 && textwidth.Of(line)+1+textwidth.Of(word) > s.Width {
 			fmt.Fprintln(w, line)
 			line, i = strings.Repeat(" ", indent), 0
 		}
@@ -59,7 +60,7 @@ func (s Style) Figures(w io.Writer, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], textwidth.Of(cell))
 		}
 	}
 	left := s.Width
@@ -69,9 +70,9 @@ func (s Style) Figures(w io.Writer, rows [][]string) {
 	widths[0] = min(widths[0], max(left, MinWidth))
 	for _, row := range rows {
 		line := s.Clip(row[0], widths[0])
-		line += strings.Repeat(" ", widths[0]-utf8.RuneCountInString(line))
+		line += strings.Repeat(" ", widths[0]-textwidth.Of(line))
 		for i, cell := range row[1:] {
-			line += strings.Repeat(" ", ColumnGap+widths[i+1]-utf8.RuneCountInString(cell)) + cell
+			line += strings.Repeat(" ", ColumnGap+widths[i+1]-textwidth.Of(cell)) + cell
 		}
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
@@ -79,8 +80,5 @@ func (s Style) Figures(w io.Writer, rows [][]string) {
 
 // Clip shortens a text to a number of columns.
 func (s Style) Clip(text string, columns int) string {
-	if s.ASCII && utf8.RuneCountInString(text) > columns {
-		return string([]rune(text)[:max(columns-3, 0)]) + "..."
-	}
-	return Clip(text, columns)
+	return textwidth.Clip(text, columns, s.Either("…", "..."))
 }

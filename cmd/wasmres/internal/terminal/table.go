@@ -1,33 +1,39 @@
 package terminal
 
 import (
-	"fmt"
+	"bufio"
 	"io"
 	"strings"
-	"text/tabwriter"
-	"unicode/utf8"
 
 	"github.com/wasmres/wasmres/internal/printable"
+	"github.com/wasmres/wasmres/internal/textwidth"
 )
 
-// A Table prints rows in columns. Flush prints the last of them.
-type Table struct{ w *tabwriter.Writer }
+// A Table prints rows in columns when it is flushed: the widths of columns depend on all rows.
+type Table struct {
+	w    io.Writer
+	rows [][]string
+}
 
 // NewTable returns a Table on w with a first row, unless head is empty.
 func NewTable(w io.Writer, head ...string) *Table {
-	t := &Table{tabwriter.NewWriter(w, 0, 8, ColumnGap, ' ', 0)}
+	t := &Table{w: w}
 	if len(head) > 0 {
 		t.Row(head...)
 	}
 	return t
 }
 
-// Row prints one row. Each cell becomes one line without control characters. The cells are overwritten.
+// Row adds one row. Each cell becomes one line without control characters.
 func (t *Table) Row(cells ...string) {
-	for i, c := range cells {
-		cells[i] = Cell(c)
+	row := make([]string, 0, len(cells))
+	for _, c := range cells {
+		row = append(row, Cell(c))
 	}
-	fmt.Fprintln(t.w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+	for len(row) > 0 && row[len(row)-1] == "" {
+		row = row[:len(row)-1]
+	}
+	t.rows = append(t.rows, row)
 }
 
 // Cell returns a text as one line without control characters.
@@ -36,8 +42,30 @@ func Cell(s string) string { return printable.Line(OneSpace(s)) }
 // OneSpace replaces each run of white space by one space, and removes it from both ends.
 func OneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Flush prints rows that are still buffered: the widths of columns depend on all rows.
-func (t *Table) Flush() error { return t.w.Flush() }
+// Flush prints the rows, and forgets them. Nothing follows the last cell of a row, so that its width does not count.
+func (t *Table) Flush() error {
+	var widths []int
+	for _, row := range t.rows {
+		for i := range max(len(row)-1, 0) {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], textwidth.Of(row[i]))
+		}
+	}
+	out := bufio.NewWriter(t.w)
+	for _, row := range t.rows {
+		for i, cell := range row {
+			if i < len(row)-1 {
+				cell = textwidth.Pad(cell, widths[i]+ColumnGap)
+			}
+			_, _ = out.WriteString(cell) // Flush returns its error
+		}
+		_ = out.WriteByte('\n')
+	}
+	t.rows = nil
+	return out.Flush()
+}
 
 // PrintTable prints a list. The last cell of each row is a description, which is cut to the width of a terminal.
 func PrintTable(w io.Writer, head []string, rows [][]string) error {
@@ -63,7 +91,7 @@ func cutLast(rows [][]string, width int) {
 	for i := range last {
 		column := 0
 		for _, r := range rows {
-			column = max(column, utf8.RuneCountInString(Cell(r[i])))
+			column = max(column, textwidth.Of(Cell(r[i])))
 		}
 		width -= column + ColumnGap
 	}

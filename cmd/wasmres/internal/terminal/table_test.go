@@ -41,3 +41,19 @@ func TestTableEscapesText(t *testing.T) {
 	}
 	terminaltest.CheckEscaped(t, out.String())
 }
+
+// Columns stay columns with characters that are wide, combine or join, and whatever cells are empty.
+func TestTableColumns(t *testing.T) {
+	var out bytes.Buffer
+	table := NewTable(&out, "NAME", "TYPE", "ABOUT")
+	table.Row("漢字", "text", "wide")
+	table.Row("e\u0301e\u0301", "", "combining")
+	table.Row("a name without more")
+	if err := table.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	want := "NAME  TYPE  ABOUT\n漢字  text  wide\ne\u0301e\u0301          combining\na name without more\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}

@@ -31,6 +31,17 @@ func Height(w io.Writer) int {
 	return height
 }
 
+// CanRedraw reports whether w is a terminal on which a program may replace what it has drawn. It may not where TERM is dumb,
+// and where ACCESSIBLE is set, as screen readers read each change.
+func CanRedraw(w io.Writer) bool {
+	return IsTerminal(w) && os.Getenv("TERM") != "dumb" && os.Getenv("ACCESSIBLE") == ""
+}
+
+// IsStyled reports whether w is a terminal that shows colours, bold and underlined text, and NO_COLOR is not set.
+func IsStyled(w io.Writer) bool {
+	return IsTerminal(w) && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == ""
+}
+
 // IsTerminal reports whether a stream, as an io.Reader or io.Writer, is a terminal.
 func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/wasmres/wasmres/internal/textwidth"
 )
 
 // Numbered returns a number with the singular or plural of what it counts, as in "1 read" or "2 reads".
@@ -47,11 +49,5 @@ func Size(n uint64) string {
 	return fmt.Sprintf("%.1f %s", value, []string{"KiB", "MiB", "GiB", "TiB"}[unit])
 }
 
-// Clip shortens a text to width characters, the last of which is then an ellipsis.
-func Clip(s string, width int) string {
-	runes := []rune(s)
-	if len(runes) <= width {
-		return s
-	}
-	return string(runes[:width-1]) + "…"
-}
+// Clip shortens a text to width columns, the last of which is then an ellipsis.
+func Clip(s string, width int) string { return textwidth.Clip(s, width, "…") }

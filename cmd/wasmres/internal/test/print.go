@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -74,7 +73,7 @@ func printDiffLine(w io.Writer, line string) {
 	}
 	colours := map[byte]string{'-': "\x1b[31m", '+': "\x1b[32m", '@': "\x1b[36m"}
 	colour := colours[line[0]]
-	if colour == "" || !terminal.IsTerminal(w) || os.Getenv("NO_COLOR") != "" {
+	if colour == "" || !terminal.IsStyled(w) {
 		fmt.Fprintf(w, "    %s\n", printable.Line(line))
 		return
 	}

@@ -57,6 +57,10 @@ CODE_STACK = const(44)
 # the guest called the host more often than one call may
 CODE_HOST_CALLS = const(45)
 
+# DIRECTORY_TYPE is the MIME type of a directory resource: one with children that OP_LIST_DIR lists.
+# Its URI ends in no slash, unless that is the root of its scheme.
+DIRECTORY_TYPE = "inode/directory"
+
 # MAX_KEY is the most bytes of a key of the key-value store.
 MAX_KEY = const(1024)
 
@@ -219,6 +223,8 @@ OP_CONFIGURE = const(6)
 OP_POLL = const(7)
 # reserved
 OP_EVENT = const(8)
+# emit one page of the direct children of a directory resource
+OP_LIST_DIR = const(9)
 
 # The services.
 

@@ -74,6 +74,8 @@ def _content_of(answer, uri):
         return answer
     if isinstance(answer, (dict, list, tuple, int, float, bool)):
         return Text(json_of(answer), "application/json")
+    if hasattr(answer, "dicts"):  # rows of a database, of which some are with the host
+        return Text(json_of(list(answer)), "application/json")
     if hasattr(answer, "__next__") or hasattr(answer, "send"):
         return _stream_of(answer)
     if hasattr(answer, "chunks"):  # a file

@@ -131,9 +131,7 @@ class Provider:
     config = staticmethod(config)
     env = staticmethod(env)
 
-    def sql(self, name):
-        """A database that the operator granted under a name."""
-        return Database(name)
+    sql = Database  # by the name under which the operator granted it
 
     def run(self, *args, **named):
         """Does nothing: wasmres is the server."""

@@ -16,7 +16,7 @@ _WHY = {
 def query(connection, statement, *args):
     """Runs a statement that reads, in the database's own words: parameters are $1 for PostgreSQL, ? for MySQL and MariaDB,
     ?1 for SQLite."""
-    return Rows(connection, statement, args, None)
+    return Database(connection).query(statement, *args)
 
 
 def query_row(connection, statement, *args):
@@ -30,6 +30,8 @@ def _fail(code, connection):
 
 sql.fail_with(_fail)
 
+_ask, _stream, _dicts = sql.ask, sql.stream, sql.dicts  # found sooner than attributes of the module
+
 
 class Database:
     """A database, by the name under which the operator granted it."""
@@ -38,10 +40,39 @@ class Database:
         self.name = name
 
     def query(self, statement, *args):
-        return Rows(self.name, statement, args, None)
+        name = self.name
+        first = _ask(name, statement, args, None)
+        if _stream(first):
+            return Rows(name, first)
+        rows = _Complete(_dicts(name, first, first))
+        rows._first = first
+        return rows
 
     def query_row(self, statement, *args):
         return sql.row(self.name, statement, args)
+
+
+def asked(connection, statement, args):
+    """Rows that are made as they are gone over."""
+    return Rows(connection, _ask(connection, statement, args, None))
+
+
+class _Complete(list):
+    """All rows, each a dict. The engine makes and reads a list sooner than Python can a class with methods."""
+
+    def _rows(self):
+        return Rows("", self._first)
+
+    def __getattr__(self, name):  # where a property would make each attribute slower
+        if name == "columns":
+            return self._rows().columns
+        raise AttributeError("rows have no attribute " + name)
+
+    def values(self):
+        return self._rows().values()
+
+    def dicts(self):
+        return self
 
 
 class Rows:
@@ -49,9 +80,9 @@ class Rows:
 
     _all = None  # the rows, once they are a list
 
-    def __init__(self, connection, statement, args, most):
+    def __init__(self, connection, first):
         self._connection = connection
-        self._first = self._part = sql.ask(connection, statement, args, most)
+        self._first = self._part = first  # the encoded answer
 
     @property
     def columns(self):

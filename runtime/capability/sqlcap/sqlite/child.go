@@ -62,11 +62,13 @@ func MainWith(confined func(path string, layers confine.Layers) error) {
 	// A blocking read returns sooner than one by Go's poller.
 	_ = syscall.SetNonblock(syscall.Stdin, false)
 	_ = syscall.SetNonblock(syscall.Stdout, false)
-	c := &child{
-		in:  bufio.NewReaderSize(os.NewFile(uintptr(syscall.Stdin), "requests"), 64<<10),
-		out: os.NewFile(uintptr(syscall.Stdout), "answers"), confined: confined,
+	c := &child{out: os.NewFile(uintptr(syscall.Stdout), "answers"), confined: confined}
+	requests, err := newRequests(os.NewFile(uintptr(syscall.Stdin), "requests"))
+	if err == nil {
+		c.in = bufio.NewReaderSize(requests, 64<<10)
+		err = c.serve()
 	}
-	if err := c.serve(); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

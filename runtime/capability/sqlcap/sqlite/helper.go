@@ -33,6 +33,7 @@ type helper struct {
 	stream  *stream
 	in      *bufio.Reader // of stream
 
+	opened bool   // the database is open: what follows may be quick
 	number uint64 // of the last request
 	out    []byte // memory for frames that are written
 	frame  []byte // memory for frames that are read
@@ -88,6 +89,7 @@ func (h *helper) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	h.opened = true
 	h.driver.cfg.Logger.Debug("sqlite helper started", "pid", h.process.ID(), "layers", string(payload[:min(len(payload), 1<<10)]))
 	return nil
 }
@@ -220,6 +222,10 @@ func (h *helper) end() {
 
 // exchange writes the request and reads the answer.
 func (h *helper) exchange() (frame, error) {
+	if h.opened {
+		h.stream.lend(h.process)
+		defer h.stream.takeBack()
+	}
 	if _, err := h.stream.Write(h.out); err != nil {
 		return frame{}, err
 	}

@@ -4,9 +4,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"strings"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wasmres/wasmres/runtime/internal/process"
 )
 
 // A stream is the parent's end of the connection to a helper, two pipes: the kernel wakes the reader of a pipe sooner than
@@ -16,6 +20,35 @@ type stream struct {
 	to, from *os.File
 	stop     *os.File       // an eventfd, readable once the stream is interrupted
 	waits    [2]unix.PollFd // for from and stop
+
+	pair   process.Pair
+	helper *process.Process // which has the processor of the waiting goroutine; nil for none
+	lent   time.Time        // when it got that
+	slow   bool             // the last answer took slowAnswer or longer
+}
+
+// slowAnswer is how long an answer may take for the next wait to be one that Go's scheduler does not learn of.
+const slowAnswer = time.Millisecond
+
+// preempts reports whether Go interrupts the system calls of threads that it does not know to wait.
+var preempts = !strings.Contains(os.Getenv("GODEBUG"), "asyncpreemptoff=1")
+
+// lend lets a helper run on the processor of the calling goroutine while that waits for an answer. takeBack must follow.
+func (s *stream) lend(helper *process.Process) {
+	s.lent = time.Now()
+	if s.slow || !preempts {
+		s.pair.Part(helper)
+		return
+	}
+	s.helper = helper
+	s.pair.Join(helper)
+}
+
+// takeBack ends what lend began.
+func (s *stream) takeBack() {
+	s.helper = nil
+	s.pair.Leave()
+	s.slow = time.Since(s.lent) >= slowAnswer
 }
 
 // newStream opens a connection. The caller closes the stream, and the helper's ends when the helper has them.
@@ -46,11 +79,17 @@ func (s *stream) open(theirs *ends) (err error) {
 	return nil
 }
 
-// Read implements [io.Reader].
+// Read implements [io.Reader]. Go does not learn of the wait for a quick answer, which costs its scheduler more than the
+// answer costs the helper. After some 10 ms, or when Go collects garbage, it sends this thread a signal, which ends such a
+// wait: then the helper may use all processors, and the wait goes on as one that Go knows of.
 func (s *stream) Read(p []byte) (int, error) {
 	for {
-		_, err := unix.Poll(s.waits[:], -1)
+		err := s.wait()
 		switch {
+		case err == unix.EINTR && s.helper != nil:
+			s.pair.Part(s.helper)
+			s.helper = nil
+			continue
 		case err == unix.EINTR:
 			continue
 		case err != nil:
@@ -60,6 +99,19 @@ func (s *stream) Read(p []byte) (int, error) {
 		}
 		return s.from.Read(p)
 	}
+}
+
+// wait waits until there is something to read, or until the stream is interrupted.
+func (s *stream) wait() error {
+	if s.helper == nil {
+		_, err := unix.Poll(s.waits[:], -1)
+		return err
+	}
+	_, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&s.waits)), uintptr(len(s.waits)), 0, 0, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
 }
 
 // Write implements [io.Writer].

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/process"
 )
 
 // A stream is the parent's end of the connection to a helper. One goroutine reads, writes and closes; interrupt is safe for
@@ -24,6 +26,9 @@ func newStream() (s *stream, theirs ends, err error) {
 	}
 	return &stream{from, to}, ends{in, out}, nil
 }
+
+func (*stream) lend(*process.Process) {}
+func (*stream) takeBack()             {}
 
 // Read implements [io.Reader].
 func (s *stream) Read(p []byte) (int, error) { return s.from.Read(p) }

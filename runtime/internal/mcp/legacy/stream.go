@@ -70,7 +70,8 @@ func (s *session) runStream(w *response, r *http.Request, st *stream) {
 	}
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
-	unauthorized := auth.Done(r.Context())
+	unauthorized, release := auth.Hold(r.Context())
+	defer release()
 	for {
 		out, ok := s.appendEvents(nil, st)
 		if !ok {

@@ -198,7 +198,7 @@ func (h *Handler) refuseForScope(w http.ResponseWriter, r *http.Request, m *mcp.
 		w.Header().Set("WWW-Authenticate", challenge+`, error="insufficient_scope", scope="`+strings.Join(scopes, " ")+`", error_description="`+err.Error()+`"`)
 	}
 	entry.Code = refusalCodes[status]
-	h.cfg.AccessLog.Record(r.Context(), entry)
+	h.noteRefused(r.Context(), m, entry)
 	response.WriteJSON(w, status, mcp.AppendError(nil, id, mcp.DeniedError(err)))
 	return true
 }
@@ -221,7 +221,7 @@ func (h *Handler) allow(w http.ResponseWriter, r *http.Request, began time.Time)
 // refuseByStatus refuses a request by a limit with status 429.
 func (h *Handler) refuseByStatus(w http.ResponseWriter, r *http.Request, refused admission.Refusal, began time.Time) {
 	e := mcp.LimitError(refused)
-	h.cfg.AccessLog.Record(r.Context(), accesslog.Entry{Time: began, Method: r.Method, Code: mcp.AccessCode(e)})
+	h.noteRefused(r.Context(), nil, accesslog.Entry{Time: began, Method: r.Method, Code: mcp.AccessCode(e)})
 	response.SetRetryAfter(w.Header(), refused.RetryAfter)
 	response.WriteJSON(w, http.StatusTooManyRequests, mcp.AppendError(nil, nil, e))
 }
@@ -250,11 +250,11 @@ func (h *Handler) allowMessage(
 	return nil, false
 }
 
-// RefuseMessage logs a message that was refused by a limit, and returns the error for its client.
+// RefuseMessage logs and traces a message that was refused by a limit, and returns the error for its client.
 func (h *Handler) RefuseMessage(ctx context.Context, m *mcp.Message, refused admission.Refusal, began time.Time) *mcp.Error {
 	e := mcp.LimitError(refused)
 	target, _, _ := m.Target()
-	h.cfg.AccessLog.Record(ctx, accesslog.Entry{Time: began, Method: m.Method, URI: target, Code: mcp.AccessCode(e)})
+	h.noteRefused(ctx, m, accesslog.Entry{Time: began, Method: m.Method, URI: target, Code: mcp.AccessCode(e)})
 	return e
 }
 
@@ -263,7 +263,13 @@ var refusalCodes = map[int]string{
 	http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "denied", http.StatusServiceUnavailable: "unavailable",
 }
 
-// record logs a request that was refused with a status of refusalCodes.
+// record logs and traces a request that was refused with a status of refusalCodes.
 func (h *Handler) record(r *http.Request, began time.Time, status int) {
-	h.cfg.AccessLog.Record(r.Context(), accesslog.Entry{Time: began, Method: r.Method, Code: refusalCodes[status]})
+	h.noteRefused(r.Context(), nil, accesslog.Entry{Time: began, Method: r.Method, Code: refusalCodes[status]})
+}
+
+// noteRefused logs and traces a request that was refused; m is nil for one of which no message was read.
+func (h *Handler) noteRefused(ctx context.Context, m *mcp.Message, e accesslog.Entry) {
+	h.cfg.Core.TraceRefused(m, e.Time, e.Code)
+	h.cfg.AccessLog.Record(ctx, e)
 }

@@ -24,6 +24,9 @@ import (
 // Path is the path of the MCP endpoint in [Handler.ServeHTTP].
 const Path = "/mcp"
 
+// MetadataPath is where clients that sign in look for the metadata of the endpoint (RFC 9728 §3.1).
+const MetadataPath = "/.well-known/oauth-protected-resource" + Path
+
 const jsonType = "application/json"
 
 const (
@@ -47,7 +50,10 @@ type Config struct {
 	Auth auth.Authenticator // tells who sends a request; nil serves every client
 	// Lacks returns the scopes of which each would permit the client of a request to do something with a URI; none if it may, or
 	// if no scope would do. Nil regards no scopes.
-	Lacks     func(ctx context.Context, action auth.Action, uri string) []string
+	Lacks func(ctx context.Context, action auth.Action, uri string) []string
+	// Metadata answers requests for what the endpoint says of itself to clients that sign in (RFC 9728), at MetadataPath; nil for
+	// nothing there.
+	Metadata  http.Handler
 	Admission admission.Gate // bounds what clients use; nil does not
 	AccessLog mcp.AccessLog  // gets requests that are refused; the Core's gets the others; nil for none
 
@@ -127,6 +133,8 @@ func (h *Handler) AllowsHost(host string, local netip.Addr) bool {
 // ServeHTTP serves the endpoint at Path, and tells clients of other paths where it is.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
+	case h.cfg.Metadata != nil && r.URL.Path == MetadataPath:
+		h.cfg.Metadata.ServeHTTP(w, r)
 	case !h.accept(w, r):
 	case r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		io.WriteString(w, "wasmres serves the Model Context Protocol at "+Path+"\n")

@@ -32,6 +32,9 @@ type connection struct {
 	seq       uint64     // of the call under way; 0 for none
 	stop      context.CancelFunc
 	cancelled []uint64 // numbers of cancelled calls that may not have begun
+	early     []uint64 // numbers of paused calls that may not have begun
+
+	still standstill
 }
 
 // maxCancelled bounds connection.cancelled. The numbers of ended calls leave it when the next call begins.
@@ -111,6 +114,7 @@ func (l *connection) run(host *guest.Host, guests guest.Guests, call *protocol.C
 	defer end()
 	c := host.NewCall(call.Op, &req, linkSink{l})
 	c.SetOrigin(call.Origin)
+	c.SetGate(l)
 	err := c.Run(ctx, guests)
 	used := c.Usage(err)
 	l.done.Fuel, l.done.HostCalls, l.done.Memory = used.Fuel, uint32(used.HostCalls), used.Memory
@@ -130,6 +134,8 @@ func (l *connection) begin(call *protocol.Call) (ctx context.Context, end contex
 		cancel()
 	}
 	l.cancelled = slices.DeleteFunc(l.cancelled, func(seq uint64) bool { return seq <= call.Seq })
+	l.still.set(slices.Contains(l.early, call.Seq))
+	l.early = slices.DeleteFunc(l.early, func(seq uint64) bool { return seq <= call.Seq })
 	l.mu.Unlock()
 	return &callContext{Context: ctx, link: l, deadline: deadline}, func() {
 		l.mu.Lock()
@@ -149,6 +155,7 @@ func (l *connection) cancel(seq uint64) {
 	switch {
 	case l.seq == seq && l.stop != nil:
 		l.stop()
+		l.still.set(false) // the guest notices the end
 	case len(l.cancelled) < maxCancelled: // it has not begun, or has ended
 		l.cancelled = append(l.cancelled, seq)
 	}

@@ -45,6 +45,12 @@ func (c *child) handleControl(kind protocol.Kind, payload []byte) error {
 			return err
 		}
 		c.links[m.Link].cancel(m.Seq)
+	case protocol.KindPause:
+		var m protocol.Pause
+		if err := m.Decode(payload); err != nil {
+			return err
+		}
+		c.links[m.Link].pause(m.Seq, m.On)
 	case protocol.KindEndSession:
 		c.guests.EndSession(string(payload))
 	default:

@@ -116,6 +116,8 @@ func (p *pendingCall) run(ctx context.Context) error {
 	// The worker sees the deadline by itself, but not a cancellation.
 	stop := context.AfterFunc(p.call.Context(), func() { l.set.cfg.Process.Cancel(l.id, seq) })
 	defer stop()
+	p.call.SetPauser(p)
+	defer p.call.SetPauser(nil)
 	switch l.await(p) {
 	case moved:
 		return errMoved
@@ -124,6 +126,9 @@ func (p *pendingCall) run(ctx context.Context) error {
 	}
 	return l.receive(ctx, p)
 }
+
+// Pause implements [guest.Pauser].
+func (p *pendingCall) Pause(on bool) { p.link.set.cfg.Process.Pause(p.link.id, p.seq, on) }
 
 // handle handles one message of a call.
 func (p *pendingCall) handle(ctx context.Context, kind protocol.Kind, payload []byte) error {

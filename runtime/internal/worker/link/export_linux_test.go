@@ -22,10 +22,11 @@ type ended struct {
 	attach func(socket, window *os.File)
 }
 
-func (ended) Kill()                 {}
-func (ended) Cancel(uint32, uint64) {}
-func (ended) SetBackground(bool)    {}
-func (ended) Contended() bool       { return false }
+func (ended) Kill()                      {}
+func (ended) Cancel(uint32, uint64)      {}
+func (ended) Pause(uint32, uint64, bool) {}
+func (ended) SetBackground(bool)         {}
+func (ended) Contended() bool            { return false }
 
 // Attach hands copies of the files on.
 func (p ended) Attach(_ uint32, files ...*os.File) error {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
@@ -35,12 +36,13 @@ type link struct {
 	windowUsed bool      // since it was trimmed
 	used       time.Time // when the last call ended
 
-	inParent      atomic.Bool  // the parent works for the call: a service runs, or a client reads slowly
-	due           atomic.Int64 // deadline of the call under way, relative to Set.began; 0 for none
-	lateChecks    atomic.Int32 // how often checkDeadline has found that call overdue
-	overdue       atomic.Bool  // the worker was killed for that call
-	checkInterval atomic.Int64 // until checkLongCall runs again, as a duration
-	isLong        atomic.Bool  // the call is a reason for the worker to run in the background
+	inParent      atomic.Bool                // the parent works for the call: a service runs, or a client reads slowly
+	due           atomic.Int64               // deadline of the call under way, relative to Set.began; 0 for none
+	underWay      atomic.Pointer[guest.Call] // whose deadline may have moved since due was set
+	lateChecks    atomic.Int32               // how often checkDeadline has found that call overdue
+	overdue       atomic.Bool                // the worker was killed for that call
+	checkInterval atomic.Int64               // until checkLongCall runs again, as a duration
+	isLong        atomic.Bool                // the call is a reason for the worker to run in the background
 }
 
 var (
@@ -86,6 +88,7 @@ func (l *link) begin(c *pendingCall) error {
 		return protocol.Errorf("the worker sent something between two calls")
 	}
 	l.conn.Begin(c.seq)
+	l.underWay.Store(c.call)
 	l.watch(c.call.Deadline())
 	return l.conn.Flush()
 }
@@ -95,6 +98,7 @@ func (l *link) begin(c *pendingCall) error {
 func (l *link) receive(ctx context.Context, c *pendingCall) error {
 	if !c.first {
 		l.conn.Begin(c.seq)
+		l.underWay.Store(c.call)
 		l.watch(c.call.Deadline())
 	}
 	began, refused := time.Now(), false

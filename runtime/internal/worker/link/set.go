@@ -18,6 +18,8 @@ type Process interface {
 	Kill()
 	// Cancel tells the worker that the caller no longer waits for a call.
 	Cancel(link uint32, seq uint64)
+	// Pause has the guest of a call stand still, or go on.
+	Pause(link uint32, seq uint64, on bool)
 	// Attach adds a link to the worker: its end of the socket, and the file of the window. The caller closes both.
 	Attach(id uint32, files ...*os.File) error
 	// SetBackground makes the process run in the background, or ends that.

@@ -18,6 +18,7 @@ func (l *link) watch(deadline time.Time) {
 // endWatch ends the effect of watch.
 func (l *link) endWatch() {
 	l.due.Store(0)
+	l.underWay.Store(nil)
 	l.watchdog.Stop()
 	l.endBackground()
 	l.used = time.Now()
@@ -31,6 +32,9 @@ func (l *link) checkDeadline() {
 	if due == 0 {
 		return
 	}
+	if time.Since(l.set.began) >= due {
+		due = l.movedDue(due)
+	}
 	if left := due - time.Since(l.set.began); left > 0 {
 		l.lateChecks.Store(0)
 		l.watchdog.Reset(min(l.checkLongCall(), left+l.set.cfg.Grace/maxLateChecks))
@@ -41,6 +45,18 @@ func (l *link) checkDeadline() {
 		return
 	}
 	l.kill(due)
+}
+
+// movedDue returns the deadline of the call under way, which has moved if its guest was paused, given the one that was due.
+func (l *link) movedDue(due time.Duration) time.Duration {
+	c := l.underWay.Load()
+	if c == nil {
+		return due
+	}
+	if moved := c.Deadline().Sub(l.set.began); moved > due && l.due.CompareAndSwap(int64(due), int64(moved)) {
+		return moved
+	}
+	return due
 }
 
 // endIfLate kills a worker that keeps the parent busy beyond the deadline of the call, and reports whether it did. It

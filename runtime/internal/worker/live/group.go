@@ -56,7 +56,7 @@ type Member interface {
 }
 
 // A Group has workers with common bounds. A start enters it and waits for its turn; while the group is full, the group
-// stops the worker that was unused for longest. It is safe for concurrent use. It needs no closing.
+// stops a worker that is unused: see evictLocked. It is safe for concurrent use. It needs no closing.
 type Group struct {
 	within *Group // fixed at creation
 
@@ -79,6 +79,7 @@ type Stats struct {
 	Starts, Evictions       uint64 // workers that were ready; of all that ended, those that another one needed the place of
 	Ends                    uint64
 	StartTime               time.Duration // of all starts
+	LastStart               time.Time     // when a worker became ready last; zero for never
 	Memory                  int64         // of all workers, in bytes, as they say it
 	LiveTime                time.Duration // of all workers that were ready, until now
 	MemoryTime              uint64        // memory of all workers times for how long they used it, in byte-seconds: see Place.Peak
@@ -87,6 +88,7 @@ type Stats struct {
 // A waiter is a start that waits for its turn.
 type waiter struct {
 	member  Member
+	owner   any
 	reason  bound
 	granted chan *Place // of one
 }
@@ -175,10 +177,10 @@ func (g *Group) TakePeak() int64 {
 	return peak
 }
 
-// Enter waits for the turn of a start, until ctx ends. The caller must call Leave of the place. The error is that of
-// Refusal.
-func (g *Group) Enter(ctx context.Context, m Member) (*Place, error) {
-	w := &waiter{member: m, granted: make(chan *Place, 1)}
+// Enter waits for the turn of a start, until ctx ends. The caller must call Leave of the place. owner is comparable, and the same for
+// all workers of one owner; nil is one, too. The error is that of Refusal.
+func (g *Group) Enter(ctx context.Context, m Member, owner any) (*Place, error) {
+	w := &waiter{member: m, owner: owner, granted: make(chan *Place, 1)}
 	g.mu.Lock()
 	g.waiting = append(g.waiting, w)
 	g.crowded.Add(1)
@@ -246,27 +248,42 @@ func (g *Group) Released() {
 	g.dispatchLocked()
 }
 
-// dispatchLocked gives places to the starts whose turn it is. While the first of them finds no place, it has a worker
+// dispatchLocked gives places to the starts whose turn it is. While the next of them finds no place, it has a worker
 // stopped.
 func (g *Group) dispatchLocked() {
 	for len(g.waiting) > 0 {
-		w := g.waiting[0]
+		next := g.nextLocked()
+		w := g.waiting[next]
 		w.reason = g.boundLocked(w.member)
 		switch w.reason {
 		case number, memory:
-			g.evictLocked()
+			g.evictLocked(w)
 			return
 		case rate:
-			g.awaitTokenLocked()
+			g.awaitLocked(g.untilTokenLocked())
 			return
 		}
 		g.tokens--
-		p := &Place{group: g, member: w.member}
+		p := &Place{group: g, member: w.member, owner: w.owner}
 		g.places[p] = struct{}{}
-		g.waiting = slices.Delete(g.waiting, 0, 1)
+		g.waiting = slices.Delete(g.waiting, next, next+1)
 		g.crowded.Add(-1)
 		w.granted <- p
 	}
+}
+
+// nextLocked returns the index of the start whose turn it is: the first one of an owner that does not exceed its share by it, or
+// else the first one.
+func (g *Group) nextLocked() int {
+	if len(g.waiting) > 1 && g.boundLocked(g.waiting[0].member) != rate {
+		shares := g.sharesLocked(nil)
+		for i, w := range g.waiting {
+			if !shares.isExceeded(w.owner, w.member) {
+				return i
+			}
+		}
+	}
+	return 0
 }
 
 // boundLocked returns what keeps a start of m from its place.
@@ -303,10 +320,10 @@ func (g *Group) untilTokenLocked() time.Duration {
 	return max(time.Millisecond, time.Duration(missing/float64(g.cfg.StartsPerMinute)*float64(time.Minute)).Round(time.Millisecond))
 }
 
-// awaitTokenLocked has the starts looked at again when there is a token.
-func (g *Group) awaitTokenLocked() {
+// awaitLocked has the starts looked at again after a while.
+func (g *Group) awaitLocked(d time.Duration) {
 	if g.refill == nil {
-		g.refill = time.AfterFunc(g.untilTokenLocked(), g.refilled)
+		g.refill = time.AfterFunc(d, g.refilled)
 	}
 }
 
@@ -317,22 +334,40 @@ func (g *Group) refilled() {
 	g.dispatchLocked()
 }
 
-// evictLocked stops the worker that was unused for longest, unless one that was stopped for this is still ending.
-func (g *Group) evictLocked() {
+// longRest is for how long a worker is unused before it is stopped for any other one, of any owner.
+const longRest = 30 * time.Second
+
+// evictLocked stops a worker for a start, unless one that was stopped for this is still ending: the one that was unused for longest
+// if that is longRest, or of those whose owners exceed their shares, or are that of the start. Only a start whose owner does not
+// exceed its share has others stopped: so an owner that wants more than its share makes its own workers come and go, and no
+// others.
+func (g *Group) evictLocked(w *waiter) {
 	type candidate struct {
 		place *Place
 		idle  time.Duration
+		order int
 	}
 	var all []candidate
+	shares := g.sharesLocked(w)
+	isExceeded, rested := shares.isExceeded(w.owner, w.member), time.Duration(-1) // of those that may not be stopped yet
 	for p := range g.places {
 		if p.evicted {
 			return
 		}
-		if idle, ok := p.member.Unused(); ok && p.started {
-			all = append(all, candidate{p, idle})
+		idle, ok := p.member.Unused()
+		switch {
+		case !ok || !p.started:
+		case idle >= longRest:
+			all = append(all, candidate{p, idle, 0})
+		case p.owner == w.owner || shares.isExceeded(p.owner, nil):
+			all = append(all, candidate{p, idle, 1})
+		case !isExceeded:
+			all = append(all, candidate{p, idle, 2})
+		default:
+			rested = max(rested, idle)
 		}
 	}
-	slices.SortFunc(all, func(a, b candidate) int { return cmp.Compare(b.idle, a.idle) })
+	slices.SortFunc(all, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(b.idle, a.idle)) })
 	for _, c := range all {
 		if c.place.member.Stop() {
 			c.place.evicted = true
@@ -340,6 +375,60 @@ func (g *Group) evictLocked() {
 			return
 		}
 	}
+	if rested >= 0 {
+		g.awaitLocked(longRest - rested)
+	}
+}
+
+// shares say what each owner has of a group: all may have the same.
+type shares struct {
+	max    int   // workers of the group; 0 for no bound
+	memory int64 // of the group; 0 for no bound
+	of     map[any]*share
+}
+
+type share struct {
+	workers int
+	bytes   int64
+}
+
+// sharesLocked returns the shares of the owners of workers and of starts that wait, or of one start alone.
+func (g *Group) sharesLocked(w *waiter) shares {
+	s := shares{max: g.cfg.Max, memory: g.cfg.Memory, of: map[any]*share{}}
+	for p := range g.places {
+		of := s.at(p.owner)
+		of.workers++
+		if s.memory > 0 {
+			of.bytes += p.member.Memory()
+		}
+	}
+	if w != nil {
+		s.at(w.owner)
+		return s
+	}
+	for _, w := range g.waiting {
+		s.at(w.owner)
+	}
+	return s
+}
+
+func (s shares) at(owner any) *share {
+	if s.of[owner] == nil {
+		s.of[owner] = &share{}
+	}
+	return s.of[owner]
+}
+
+// isExceeded reports whether an owner has more than its share, with the worker of one more member unless that is nil.
+func (s shares) isExceeded(owner any, more Member) bool {
+	of := *s.at(owner)
+	if more != nil {
+		of.workers++
+		if s.memory > 0 {
+			of.bytes += more.Memory()
+		}
+	}
+	return s.max > 0 && of.workers*len(s.of) > s.max || s.memory > 0 && of.bytes > s.memory/int64(len(s.of))
 }
 
 // A Place is that of one worker in a group, from before its start until it has ended.
@@ -347,6 +436,7 @@ type Place struct {
 	// fixed at creation
 	group  *Group
 	member Member
+	owner  any
 
 	started, evicted, left bool // guarded by the group's mu, as the fields below
 
@@ -368,6 +458,7 @@ func (p *Place) Started(took time.Duration, cold bool) {
 	g.mu.Lock()
 	p.started, p.counted = true, time.Now()
 	g.stats.Starts++
+	g.stats.LastStart = p.counted
 	g.peak = max(g.peak, p.member.Memory())
 	g.stats.StartTime += took
 	onStart := g.cfg.OnStart

@@ -17,6 +17,7 @@ type provider struct {
 	group *live.Group
 	bytes int64
 	takes time.Duration // the end
+	owner any
 
 	mu      sync.Mutex
 	place   *live.Place // nil when no worker runs
@@ -47,7 +48,7 @@ func (p *provider) Memory() int64 { return p.bytes }
 
 // start starts a worker that is in use.
 func (p *provider) start(ctx context.Context) error {
-	place, err := p.group.Enter(ctx, p)
+	place, err := p.group.Enter(ctx, p, p.owner)
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func TestTheLongestUnusedMakesRoom(t *testing.T) {
 			t.Errorf("stopped %d, %d, %d after %v, want the second alone, after its end of 1s",
 				all[0].stopped, all[1].stopped, all[2].stopped, time.Since(began))
 		}
-		want := live.Stats{Live: 3, Starts: 4, Evictions: 1, Ends: 1, StartTime: 4 * time.Second, Memory: 30, LiveTime: 9 * time.Second, MemoryTime: 90}
+		want := live.Stats{Live: 3, Starts: 4, Evictions: 1, Ends: 1, StartTime: 4 * time.Second, Memory: 30, LiveTime: 9 * time.Second, MemoryTime: 90, LastStart: time.Now()}
 		if got := g.Stats(); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
@@ -256,6 +257,83 @@ func TestTheFirstIsNeverTooLarge(t *testing.T) {
 	})
 }
 
+// An owner that has more than its share has its own workers stopped for its next one. Those of others are stopped for it only after
+// a long rest.
+func TestOwnersKeepTheirShares(t *testing.T) {
+	for name, cfg := range map[string]live.Config{"number": {Max: 4}, "memory": {Memory: 40}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := group(t, cfg)
+				start := func(owner string) *provider {
+					t.Helper()
+					p := &provider{group: g, bytes: 10, takes: time.Millisecond, owner: owner}
+					if err := p.start(within(t, 10*time.Second)); err != nil {
+						t.Fatal(err)
+					}
+					return p
+				}
+				quiet := start("b")
+				quiet.rest()
+				var greedy []*provider
+				for range 20 { // one after the other, as quickly as it can
+					time.Sleep(time.Millisecond)
+					p := start("a")
+					p.rest()
+					greedy = append(greedy, p)
+				}
+				if quiet.stopped != 0 || greedy[0].stopped != 1 {
+					t.Fatalf("the other owner's worker was stopped %d times", quiet.stopped)
+				}
+				for i := range 2 { // which now has all but its own in use
+					p := greedy[len(greedy)-1-i]
+					p.mu.Lock()
+					p.unused = time.Time{}
+					p.mu.Unlock()
+				}
+				last := start("a") // stops the third
+				var refused *abi.Error
+				if err := (&provider{group: g, bytes: 10, owner: "a"}).start(within(t, time.Second)); !errors.As(err, &refused) || quiet.stopped != 0 {
+					t.Errorf("with all of its own in use: got %v, and the other's was stopped %d times", err, quiet.stopped)
+				}
+				waits := make(chan error, 1)
+				go func() { waits <- (&provider{group: g, bytes: 10, owner: "a"}).start(within(t, time.Minute)) }()
+				synctest.Wait()
+				start("c") // does not wait behind it, and has its share of what rests
+				if quiet.stopped != 1 {
+					t.Errorf("the third owner has started, and the worker that rests was stopped %d times", quiet.stopped)
+				}
+				last.rest()
+				if err := <-waits; err != nil || last.stopped != 1 {
+					t.Errorf("the start that waited: %v, in place of its own %d", err, last.stopped)
+				}
+			})
+		})
+	}
+}
+
+// After a long rest, a worker makes room for any other.
+func TestALongRestEndsForAnyOwner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := group(t, live.Config{Max: 2})
+		start := func(owner string) *provider {
+			t.Helper()
+			p := &provider{group: g, bytes: 10, takes: time.Millisecond, owner: owner}
+			if err := p.start(within(t, time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		quiet := start("b")
+		quiet.rest()
+		start("a")
+		began := time.Now()
+		start("a")
+		if took := time.Since(began); quiet.stopped != 1 || took < 29*time.Second || took > 31*time.Second {
+			t.Errorf("stopped %d times after %v, want once after 30s", quiet.stopped, took)
+		}
+	})
+}
+
 // TestManyAtOnce is for the race detector.
 func TestManyAtOnce(t *testing.T) {
 	g := group(t, live.Config{Max: 3, Memory: 1000})
@@ -301,7 +379,7 @@ func TestTheMemoryOfWorkersCountsOverTime(t *testing.T) {
 		if s := g.Stats(); s.LiveTime != 26*time.Second || s.MemoryTime != 240+2*30+2*100 || g.TakePeak() != 100 {
 			t.Errorf("after the end of one: %+v", s)
 		}
-		short, err := g.Enter(t.Context(), p[1])
+		short, err := g.Enter(t.Context(), p[1], nil)
 		if err != nil {
 			t.Fatal(err)
 		}

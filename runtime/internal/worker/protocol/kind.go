@@ -30,6 +30,7 @@ const (
 	KindNewLink    Kind = 17 // to the worker: [NewLink], with a socket and a window
 	KindCancel     Kind = 18 // to the worker: [Cancel]
 	KindEndSession Kind = 19 // to the worker: the name of the session
+	KindPause      Kind = 23 // to the worker: [Pause]
 
 	KindReady  Kind = 20 // to the parent: [ReadyMessage]
 	KindFailed Kind = 21 // to the parent: why the worker cannot start, encoded as a [Done]
@@ -73,6 +74,7 @@ var bounds = [...]sizeBounds{
 	KindStart:      {"start", 0, MaxPayload},
 	KindNewLink:    {"new_link", 4, 4},
 	KindCancel:     {"cancel", 12, 12},
+	KindPause:      {"pause", 13, 13},
 	KindEndSession: {"end_session", 1, MaxSession},
 
 	KindReady:  {"ready", 0, MaxPayload},

@@ -41,6 +41,8 @@ func empty(k protocol.Kind) decoder {
 		return new(protocol.NewLink)
 	case protocol.KindCancel:
 		return new(protocol.Cancel)
+	case protocol.KindPause:
+		return new(protocol.Pause)
 	}
 	return nil
 }

@@ -82,3 +82,34 @@ func (m *Cancel) Decode(p []byte) error {
 	m.Link, m.Seq = r.uint32(), r.uint64()
 	return r.end(KindCancel)
 }
+
+// A Pause has the guest of a call stand still, or go on.
+type Pause struct {
+	Link uint32
+	Seq  uint64
+	On   bool
+}
+
+// Kind implements [Message].
+func (*Pause) Kind() Kind { return KindPause }
+
+// Check implements [Message].
+func (*Pause) Check() error { return nil }
+
+// Append implements [Message].
+func (m *Pause) Append(b []byte) []byte {
+	on := byte(0)
+	if m.On {
+		on = 1
+	}
+	return append(order.AppendUint64(order.AppendUint32(b, m.Link), m.Seq), on)
+}
+
+// Decode fills m from a payload.
+func (m *Pause) Decode(p []byte) error {
+	r := reader{rest: p}
+	m.Link, m.Seq = r.uint32(), r.uint64()
+	on := r.uint8()
+	m.On, r.bad = on == 1, r.bad || on > 1
+	return r.end(KindPause)
+}

@@ -45,6 +45,9 @@ func NewSender(c *Conn, m *Mapping) *Sender {
 // concurrent use.
 func (s *Sender) Blocked() time.Duration { return time.Duration(s.waited.Load()) }
 
+// Stood adds time for which the guest of the call under way stood still, to what Blocked returns.
+func (s *Sender) Stood(still time.Duration) { s.waited.Add(int64(still)) }
+
 // NextCall waits for the next call, and begins it. The payload is valid until the next call of a method.
 func (s *Sender) NextCall() (number uint64, payload []byte, err error) {
 	s.waited.Store(0)

@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
 	"github.com/wasmres/wasmres/runtime/internal/pace"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // A transfer is one download. It is the [abi.Sink] that the provider's content goes to.
@@ -35,14 +36,15 @@ type transfer struct {
 	buf     []byte // the part, kept until the provider has sent all of it
 	held    int    // bytes of buf that are counted as in flight
 
-	begun   bool         // the head of the response was sent
-	waited  atomic.Int64 // nanoseconds; see Blocked
-	skip    uint64       // bytes to be discarded before the first that is sent
-	left    uint64       // bytes to be sent; math.MaxUint64 when unknown
-	toEnd   bool         // the last of them is the last of the resource
-	last    []byte       // that byte, kept until the provider has succeeded
-	expires time.Time    // the write deadline, less response.AnswerTimeout
-	written int64        // bytes
+	begun   bool            // the head of the response was sent
+	waiter  resource.Waiter // nil for none
+	waited  atomic.Int64    // nanoseconds; see Blocked
+	skip    uint64          // bytes to be discarded before the first that is sent
+	left    uint64          // bytes to be sent; math.MaxUint64 when unknown
+	toEnd   bool            // the last of them is the last of the resource
+	last    []byte          // that byte, kept until the provider has succeeded
+	expires time.Time       // the write deadline, less response.AnswerTimeout
+	written int64           // bytes
 }
 
 func newTransfer(core *mcp.Core, w http.ResponseWriter, r *http.Request) *transfer {
@@ -194,6 +196,10 @@ func (t *transfer) write(p []byte) error {
 	if len(p) == 0 {
 		return nil
 	}
+	if t.waiter != nil {
+		t.waiter.BeginWait()
+		defer t.waiter.EndWait()
+	}
 	began := time.Now()
 	if err := t.pace.Wait(t.r.Context(), len(p)); err != nil {
 		return abi.Errorf(abi.CodeCancelled, "the client may not be sent the answer").Because(err)
@@ -207,6 +213,9 @@ func (t *transfer) write(p []byte) error {
 	}
 	return nil
 }
+
+// OnWait implements [resource.WaitingSink].
+func (t *transfer) OnWait(w resource.Waiter) { t.waiter = w }
 
 // Blocked returns how long the guest has waited for the client.
 func (t *transfer) Blocked() time.Duration { return time.Duration(t.waited.Load()) }

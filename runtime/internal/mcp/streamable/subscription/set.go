@@ -27,7 +27,7 @@ type Set struct {
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
-	members map[stopper]func() bool // each with what ends the wait for the end of its client's identity; nil for none
+	members map[stopper]func() // each with what ends the wait for the end of its client's identity; nil for none
 }
 
 // A stopper is a subscription as Close sees it. Its method does not block.
@@ -38,7 +38,7 @@ func NewSet(logger *slog.Logger) *Set {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &Set{logger: logger, members: make(map[stopper]func() bool)}
+	return &Set{logger: logger, members: make(map[stopper]func())}
 }
 
 // Len counts the subscriptions.
@@ -139,7 +139,9 @@ func (s *Set) add(member stopper, identity *auth.Identity) bool {
 	}
 	s.members[member] = nil
 	if identity != nil {
-		s.members[member] = context.AfterFunc(identity.Context(), member.stop)
+		ended, release := identity.Hold()
+		forget := context.AfterFunc(ended, member.stop)
+		s.members[member] = func() { forget(); release() }
 	}
 	s.running.Add(1)
 	return true

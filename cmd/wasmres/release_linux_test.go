@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/sourcetree"
+)
+
+// in runs a command in a folder, and returns what it prints.
+func in(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, args, err, out)
+	}
+	return string(out)
+}
+
+// TestRelease makes a release for this platform, and looks into each of its files.
+func TestRelease(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a release")
+	}
+	dpkg := guesttest.Tool(t, "dpkg", "dpkg-deb")
+	dist, platform := t.TempDir(), runtime.GOOS+"/"+runtime.GOARCH
+	in(t, sourcetree.Root(), "env", "PLATFORMS="+platform, ".ci/release", "1.2.3", dist)
+	name := "wasmres_1.2.3_" + strings.ReplaceAll(platform, "/", "_")
+
+	in(t, dist, "sha256sum", "--check", "--strict", "SHA256SUMS")
+	unpacked := t.TempDir()
+	in(t, unpacked, "tar", "-xzf", filepath.Join(dist, name+".tar.gz"), "--strip-components=1")
+	for _, file := range []string{"README.md", "man/wasmres.1", "man/wasmres-read.1", "completions/wasmres.zsh"} {
+		if _, err := os.Stat(filepath.Join(unpacked, file)); err != nil {
+			t.Error(err)
+		}
+	}
+	version := in(t, unpacked, "./wasmres", "version", "--output-format", "json")
+	if !strings.Contains(version, `"version": "1.2.3"`) || !strings.Contains(version, `"commit": "`) {
+		t.Errorf("wasmres version prints %s", version)
+	}
+
+	var sbom struct {
+		BOMFormat  string
+		Components []struct{ Name string }
+	}
+	text := readFile(t, filepath.Join(dist, name+".cdx.json"))
+	if err := json.Unmarshal(text, &sbom); err != nil || sbom.BOMFormat != "CycloneDX" || !bytes.Contains(text, []byte("github.com/tetratelabs/wazero")) {
+		t.Errorf("the SBOM has %d components, %v", len(sbom.Components), err)
+	}
+	if formula := string(readFile(t, filepath.Join(dist, "wasmres.rb"))); !strings.Contains(formula, name+".tar.gz") {
+		t.Errorf("the formula is %s", formula)
+	}
+
+	root := t.TempDir()
+	in(t, root, dpkg, "--extract", filepath.Join(dist, "wasmres_1.2.3_"+runtime.GOARCH+".deb"), root)
+	if got := in(t, root, "usr/bin/wasmres", "--version"); got != "wasmres 1.2.3\n" {
+		t.Errorf("the program of the package prints %q", got)
+	}
+	unit := string(readFile(t, filepath.Join(root, "usr/lib/systemd/system/wasmres.service")))
+	if !strings.Contains(unit, "ExecStart=/usr/bin/wasmres serve") {
+		t.Errorf("the unit of the package is %s", unit)
+	}
+
+	if _, err := exec.LookPath("buildah"); err == nil {
+		image := t.TempDir()
+		in(t, image, "tar", "-xf", filepath.Join(dist, "wasmres_1.2.3_"+runtime.GOARCH+".oci.tar"))
+		if config := in(t, image, "sh", "-c", "cat blobs/sha256/* | grep -a 65532"); !strings.Contains(config, `"User":"65532:65532"`) {
+			t.Errorf("the configuration of the image is %s", config)
+		}
+	}
+}
+
+// TestReleaseIsReproducible builds the program of a release in two folders.
+func TestReleaseIsReproducible(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program twice")
+	}
+	var digests []string
+	for range 2 {
+		tree := filepath.Join(t.TempDir(), "tree")
+		in(t, sourcetree.Root(), "sh", "-c", "mkdir "+tree+" && tar --exclude=node_modules -cf - go.mod go.sum abi cmd guest-sdk internal registry runtime | tar -xf - -C "+tree)
+		in(t, tree, "env", "CGO_ENABLED=0", "GOFLAGS=", "go", "build", "-trimpath", "-buildvcs=false", "-tags", "urfave_cli_no_docs",
+			"-ldflags", "-s -w -buildid= -X github.com/wasmres/wasmres/cmd/wasmres/internal/cli.version=1.2.3", "-o", "wasmres", "./cmd/wasmres")
+		digests = append(digests, in(t, tree, "sha256sum", "wasmres"))
+	}
+	if digests[0] != digests[1] {
+		t.Errorf("the digests are %q", digests)
+	}
+}
+
+// TestManualPages has a reader of manual pages look for mistakes.
+func TestManualPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the tool")
+	}
+	dir := t.TempDir()
+	in(t, ".", "go", "run", "./internal/manual", "-version", "1.2.3", "-date", "2026-11-28", dir)
+	pages, err := filepath.Glob(filepath.Join(dir, "wasmres*.1"))
+	if err != nil || len(pages) < 40 {
+		t.Fatalf("there are %d pages, %v", len(pages), err)
+	}
+	in(t, dir, guesttest.Tool(t, "mandoc", "mandoc"), append([]string{"-T", "lint", "-W", "warning"}, pages...)...)
+}
