@@ -74,7 +74,7 @@ func (m *model) fillKey(k tea.KeyPressMsg) tea.Cmd {
 		m.chosen = max(m.chosen-1, -1)
 	case "backspace":
 		if m.values[at] == "" && at > 0 {
-			m.values = m.values[:at]
+			m.values, m.offered = m.values[:at], nil
 			return m.completing()
 		}
 		m.values[at] = withoutLast(m.values[at])

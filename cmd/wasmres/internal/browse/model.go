@@ -2,6 +2,7 @@ package browse
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -99,7 +100,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.setText(msg)
 	case completed:
 		if msg.number == m.asked {
-			m.offered, m.chosen = msg.values, -1
+			m.offer(msg.values)
 		}
 	}
 	return m, nil
@@ -241,9 +242,10 @@ func laidOut(text string, width int) (lines []string) {
 	return lines
 }
 
-// completing asks for values of the variable that is typed.
+// completing asks for values of the variable that is typed. The user has chosen none yet.
 func (m *model) completing() tea.Cmd {
 	m.asked++
+	m.chosen = -1
 	number, at := m.asked, len(m.values)-1
 	template, name, prefix := m.template, m.names[at], m.values[at]
 	known := m.known(at)
@@ -254,6 +256,15 @@ func (m *model) completing() tea.Cmd {
 		}
 		return completed{number, values[:min(len(values), maxValues)]}
 	}
+}
+
+// offer shows completions. A value that the user has chosen among the ones before stays chosen.
+func (m *model) offer(values []string) {
+	chosen := -1
+	if m.chosen >= 0 && m.chosen < len(m.offered) {
+		chosen = slices.Index(values, m.offered[m.chosen])
+	}
+	m.offered, m.chosen = values, chosen
 }
 
 // known returns the values of the first variables.
