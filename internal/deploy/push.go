@@ -191,7 +191,7 @@ func checkStorage(s *tenant.Snapshot, tenantID string, plan *tenant.Plan, blob *
 		sum += size
 	}
 	if sum > most {
-		return fmt.Errorf("%w: with this one of %s they have %s, and storage.modules of the plan %s is %s: remove versions, or choose another plan",
+		return fmt.Errorf("%w: with this one of %s they have %s, and storage.modules of the plan %s is %s: choose another plan, or wait until old versions are removed",
 			ErrStorage, policy.FormatSize(uint64(blob.Size)), policy.FormatSize(uint64(sum)), plan.Name, policy.FormatSize(uint64(most)))
 	}
 	return nil
