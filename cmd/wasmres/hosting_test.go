@@ -178,7 +178,7 @@ func TestAdminKeysAndRemoteServers(t *testing.T) {
 	if err := os.WriteFile(secret, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	url := h.ServeTLS(t, files.TLS())
+	url := "https://" + admintest.ValidateTLS(t, strings.TrimPrefix(h.ServeTLS(t, files.TLS()), "https://"), files.TLS())
 	far := operator{t, ""}
 	remote := " --url " + url + " --ca " + ca + " --admin-key-file " + secret
 	far.run("tenant show acme"+remote, 0, `^tenant +acme$`, `\A\z`)

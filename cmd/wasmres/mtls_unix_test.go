@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/wasmres/wasmres/internal/admin/admintest"
 	"github.com/wasmres/wasmres/internal/certificate/certtest"
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
@@ -78,7 +79,7 @@ func TestServeToClientsWithCertificates(t *testing.T) {
 		t.Errorf("certificate without a role: %d", got)
 	}
 	certtest.WriteCert(t, other.Cert, filepath.Join(dir, "ca.pem"))
-	operator{t, filepath.Join(dir, "data", "admin.sock")}.run("reload", 0, `^set +acme$`, `\A\z`)
+	operator{t, admintest.Validate(t, filepath.Join(dir, "data", "admin.sock"))}.run("reload", 0, `^set +acme$`, `\A\z`)
 	if got := read(false, ada); got != http.StatusUnauthorized {
 		t.Errorf("with a certificate of the authority before: %d", got)
 	}

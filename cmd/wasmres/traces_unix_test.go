@@ -20,6 +20,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/wasmres/wasmres/internal/admin/admintest"
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
@@ -148,7 +149,7 @@ func TestServeSendsTraces(t *testing.T) {
 	_, _, d := startRun(t, cmd)
 	endpoint := d.await(t, `Serving 1 tenant at (http://127\.0\.0\.1:\d+)/t/`)[1] + "/t/acme/mcp"
 	d.await(t, "operators can connect")
-	o := operator{t, filepath.Join(dir, "data", "admin.sock")}
+	o := operator{t, admintest.Validate(t, filepath.Join(dir, "data", "admin.sock"))}
 	key := strings.TrimSpace(o.run("key new acme --role reader", 0, `\Awr_`, ""))
 	parent := "00-" + clientTrace + "-" + clientSpan + "-01"
 	readTraced(t, endpoint, key, "project://file/README.md", `,"traceparent":"`+parent+`"`, nil)

@@ -83,6 +83,14 @@ func newClient(c *Client, t *http.Transport) *Client {
 	return c
 }
 
+// Through returns a Client whose requests and answers pass through what wrap makes of the transport of c.
+func (c *Client) Through(wrap func(http.RoundTripper) http.RoundTripper) *Client {
+	next, by := *c, *c.http
+	by.Transport = wrap(by.Transport)
+	next.http = &by
+	return &next
+}
+
 // Close closes connections without a request.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 

@@ -188,11 +188,7 @@ func TestAdminKeys(t *testing.T) {
 	if answer, _ := r.ask(t, "GET", "/v1/tenants/acme", "", made.Text); answer.StatusCode != 200 {
 		t.Errorf("got %d", answer.StatusCode)
 	}
-	remote, err := admin.NewRemoteClient(admin.Remote{URL: r.url, Key: made.Text, TLS: r.client})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer remote.Close()
+	remote := admintest.Remote(t, admin.Remote{URL: r.url, Key: made.Text, TLS: r.client})
 	if shown, err := remote.Tenant(t.Context(), "acme"); err != nil || shown.ID != "acme" {
 		t.Errorf("got %+v, %v", shown, err)
 	}

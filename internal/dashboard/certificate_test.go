@@ -29,6 +29,7 @@ func TestSignInByCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkTraffic(t, pages)
 	server := httptest.NewUnstartedServer(pages)
 	server.TLS = &tls.Config{
 		Certificates: []tls.Certificate{ca.Issue(t, &x509.Certificate{})}, ClientCAs: ca.Pool(), ClientAuth: tls.VerifyClientCertIfGiven,

@@ -33,6 +33,7 @@ type Config struct {
 // A Handler serves the pages, under [admin.PagesPath]. Make it with [New].
 type Handler struct {
 	cfg      Config
+	as       func(admin.Person) *admin.Client // of cfg.API
 	pages    *webpage.Set
 	handler  http.Handler
 	sessions sessions
@@ -50,7 +51,7 @@ func New(cfg Config) (*Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Handler{cfg: cfg}
+	h := &Handler{cfg: cfg, as: cfg.API.As}
 	if h.pages, err = webpage.Parse(sub); err != nil {
 		return nil, err
 	}
@@ -147,7 +148,7 @@ func (h *Handler) visit(w http.ResponseWriter, r *http.Request, answer page) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	v := &visit{h: h, w: w, r: r, api: h.cfg.API.As(person), standing: standing}
+	v := &visit{h: h, w: w, r: r, api: h.as(person), standing: standing}
 	if err := answer(v); err != nil {
 		v.fail(err)
 	}

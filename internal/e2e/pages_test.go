@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/admin"
+	"github.com/wasmres/wasmres/internal/admin/admintest"
 	"github.com/wasmres/wasmres/internal/certificate/certtest"
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
@@ -80,9 +82,10 @@ func serveDashboard(t *testing.T) (url, key string) {
 	write("tenants/broken.yaml", "providers: [<script>alert(1)</script>\u202e\n")
 	policy := write("policy.yaml", "version: \"1.0\"\npermissions: {network: {allow: [{host: api.example.org}]}}\n")
 	began(t, "Serving ", "serve", "--config", config)
+	socket := admintest.Validate(t, filepath.Join(dir, "data", admin.SocketName))
 	run := func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command(wasmres(t), append(args, "--socket", filepath.Join(dir, "data", "admin.sock"))...)
+		cmd := exec.Command(wasmres(t), append(args, "--socket", socket)...)
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()

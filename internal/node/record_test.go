@@ -292,7 +292,8 @@ func overflow(dir string) error {
 	ready, ended := make(chan struct{}), make(chan error, 1)
 	go func() { ended <- n.Operate(ctx, func() { close(ready) }) }()
 	<-ready
-	c := admin.NewClient(filepath.Join(dir, admin.SocketName))
+	wrong := &reported{}
+	c := admin.NewClient(filepath.Join(dir, admin.SocketName)).Through(func(rt http.RoundTripper) http.RoundTripper { return admintest.Transport(wrong, rt) })
 	defer c.Close()
 	made := 0
 	create := func() error {
@@ -344,7 +345,15 @@ func overflow(dir string) error {
 	}
 	fmt.Println(made)
 	cancel()
-	return errors.Join(<-ended, n.Close())
+	return errors.Join(<-ended, n.Close(), wrong.err)
+}
+
+// A reported is what is wrong with the traffic of a process that is no test.
+type reported struct{ err error }
+
+// Errorf implements [admintest.Reporter].
+func (r *reported) Errorf(format string, args ...any) {
+	r.err = errors.Join(r.err, fmt.Errorf(format, args...))
 }
 
 func TestAFullDiskRefusesChangesAlone(t *testing.T) {

@@ -70,16 +70,8 @@ auth: {anonymous: [all]}
 	if err != nil {
 		t.Fatal(err)
 	}
-	remote, err := admin.NewRemoteClient(admin.Remote{URL: "https://" + at, Key: made.Text, TLS: &tls.Config{RootCAs: authority.Pool()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer remote.Close()
-	stranger, err := admin.NewRemoteClient(admin.Remote{URL: "https://" + at, Key: made.Text + "x", TLS: &tls.Config{RootCAs: authority.Pool()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stranger.Close()
+	remote := admintest.Remote(t, admin.Remote{URL: "https://" + at, Key: made.Text, TLS: &tls.Config{RootCAs: authority.Pool()}})
+	stranger := admintest.Remote(t, admin.Remote{URL: "https://" + at, Key: made.Text + "x", TLS: &tls.Config{RootCAs: authority.Pool()}})
 	for range 3 {
 		if _, err := stranger.Node(t.Context()); err == nil {
 			t.Fatal("a bad admin key is good")

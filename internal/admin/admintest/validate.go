@@ -3,8 +3,10 @@ package admintest
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -32,11 +34,28 @@ func Validate(t testing.TB, server string) (socket string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	to := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	pass(t, l, "http", "wasmres", &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", server)
-	}}
-	proxy := &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", "wasmres" },
+	}})
+	return socket
+}
+
+// ValidateTLS does what Validate does for the host and port of a server that knows its clients by admin keys, and returns another host
+// and port. config is that of the server.
+func ValidateTLS(t testing.TB, server string, config *tls.Config) (address string) {
+	t.Helper()
+	l, err := tls.Listen("tcp", "127.0.0.1:0", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass(t, l, "https", server, &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}})
+	return l.Addr().String()
+}
+
+// pass passes what comes to l on to a server until the test ends.
+func pass(t testing.TB, l net.Listener, scheme, host string, to *http.Transport) {
+	proxy := &http.Server{ReadHeaderTimeout: 5 * time.Second, ErrorLog: log.New(io.Discard, "", 0), Handler: &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = scheme, host },
 		Transport:     Transport(t, to),
 		FlushInterval: -1,
 		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // the client sees no server
@@ -51,7 +70,6 @@ func Validate(t testing.TB, server string) (socket string) {
 		<-served
 		to.CloseIdleConnections()
 	})
-	return socket
 }
 
 // Client returns a client of a server's socket whose traffic is held against the description of the API, until the test ends.
@@ -62,14 +80,37 @@ func Client(t testing.TB, server string) *admin.Client {
 	return c
 }
 
+// Remote returns a client of a server on another machine, as Client does.
+func Remote(t testing.TB, to admin.Remote) *admin.Client {
+	t.Helper()
+	c, err := admin.NewRemoteClient(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c.Through(func(rt http.RoundTripper) http.RoundTripper { return Transport(t, rt) })
+}
+
+// A Reporter gets the errors of traffic, as [testing.TB] does.
+type Reporter interface {
+	Errorf(format string, args ...any)
+}
+
 // Transport returns one that holds what passes through another one against the description of the API, as Validate does.
-func Transport(tb testing.TB, through http.RoundTripper) http.RoundTripper {
-	return &validator{tb, through}
+func Transport(to Reporter, through http.RoundTripper) http.RoundTripper {
+	return &validator{to, through}
 }
 
 type validator struct {
-	tb      testing.TB
+	to      Reporter
 	through http.RoundTripper
+}
+
+// CloseIdleConnections is what [http.Client] calls.
+func (v *validator) CloseIdleConnections() {
+	if c, ok := v.through.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
 }
 
 // described reads the description once.
@@ -102,7 +143,7 @@ func (v *validator) RoundTrip(r *http.Request) (*http.Response, error) {
 	asked.URL.Scheme, asked.URL.Host = "", "" // of the description, in which servers have a path alone
 	asked.Body = io.NopCloser(bytes.NewReader(body))
 	if err := check(router, asked, answer); err != nil {
-		v.tb.Errorf("%s %s, answered %s: %v", r.Method, r.URL.RequestURI(), answer.Status, err)
+		v.to.Errorf("%s %s, answered %s: %v", r.Method, r.URL.RequestURI(), answer.Status, err)
 	}
 	return answer, nil
 }
