@@ -100,6 +100,8 @@ func requestVectors() map[string]vector {
 		"request-configure":   {message: "Request", about: "CONFIGURE with a configuration and the host's minor version.", want: &abi.Request{Config: `{"greeting":"Grüß Gott"}`, HostMinor: 3}},
 		"request-poll": {message: "Request", about: "POLL a watched resource whose etag is known.", want: &abi.Request{
 			URI: "users://42", Route: 1, Vars: []abi.Var{{Name: "user_id", Value: "42"}}, IfNoneMatch: `W/"7"`}},
+		"request-listdir": {message: "Request", about: "LISTDIR of a directory that a template matches, from a cursor on.", want: &abi.Request{
+			URI: "skill://acme/refunds", Route: 1, Vars: []abi.Var{{Name: "path", Value: "acme/refunds"}}, Cursor: "SKILL.md", Limit: 100}},
 		"request-extremes": {message: "Request", about: "The greatest numbers.", want: &abi.Request{
 			Route: math.MaxUint32, RangeOffset: math.MaxUint64, RangeLength: math.MaxUint64}},
 		"request-padded": {message: "Request", about: "Padding is legal: of numbers up to ten bytes, of tags and lengths up to five; so are empty texts that are written out.",
@@ -118,6 +120,11 @@ func requestVectors() map[string]vector {
 func listVectors() map[string]vector {
 	return map[string]vector{
 		"reply-empty": {message: "Reply", about: "An empty page: a guest may as well emit nothing.", want: reply(abi.Reply{})},
+		"reply-listdir": {message: "Reply", about: "A page of a directory: a directory in it, a file, and where to go on.", want: reply(abi.Reply{
+			Resources: []abi.Resource{
+				{URI: "skill://acme/refunds/examples", Name: "examples", MIMEType: abi.DirectoryType, Priority: math.NaN()},
+				{URI: "skill://acme/refunds/SKILL.md", Name: "SKILL.md", MIMEType: "text/markdown", Size: 1234, Priority: math.NaN()},
+			}, NextCursor: "SKILL.md"})},
 		"reply-list": {message: "Reply", about: "A page with every field of an entry, and a least one; a priority of zero is not the same as none.", want: reply(abi.Reply{
 			Resources: []abi.Resource{{
 				URI: "file:///notes/todo.md", Name: "todo.md", Title: "To do", Description: "What is left.\nAnd what is not.",

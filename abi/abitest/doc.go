@@ -8,7 +8,7 @@
 // The guest under test is a module built with the SDK that behaves as follows. Whatever is not said here is free: names,
 // titles, whether contents are inline or pushed, the size of chunks, the order in the manifest.
 //
-// DESCRIBE emits a manifest named "kit" whose ops are at least DESCRIBE, LIST, READ, COMPLETE, SUBSCRIBE and POLL, and
+// DESCRIBE emits a manifest named "kit" whose ops are at least DESCRIBE, LIST, READ, COMPLETE, SUBSCRIBE, POLL and LISTDIR, and
 // whose templates are these, with READ answering:
 //
 //	kit://echo/{value}   a text/plain of the value; COMPLETE knows alpha, beta and bravo for it
@@ -33,6 +33,11 @@
 //
 // LIST gives kit://many/1 to kit://many/25 in order, with no entry more than limit on a page; with limit 0 a page is as
 // the guest likes. A cursor it did not make is invalid_params.
+//
+// LISTDIR of kit://many gives kit://many/1 to kit://many/25, and then kit://many/none, which is a directory, in pages as
+// those of LIST. LISTDIR of kit://many/none gives an empty page. LISTDIR of a URI of kit://folder/{name} gives the files and
+// folders in /kit/NAME, of which folders are directories and files have no type. Any other URI is not_found, with the message
+// "nothing here".
 //
 // COMPLETE for the variable value of kit://echo/{value} gives those of alpha, beta and bravo that begin with what was
 // typed, in this order.

@@ -45,6 +45,8 @@ func (g fake) serve(op abi.Op) abi.Code {
 		return g.list(&req)
 	case abi.OpRead:
 		return g.read(&req)
+	case abi.OpListDir:
+		return g.listDirectory(&req)
 	case abi.OpComplete:
 		return g.complete(&req)
 	case abi.OpSubscribe:
@@ -84,7 +86,7 @@ func (g fake) text(uri, s string) abi.Code {
 
 func (g fake) describe() abi.Code {
 	m := &abi.Manifest{Name: "kit", Version: "1.0.0"}
-	for _, op := range []abi.Op{abi.OpDescribe, abi.OpList, abi.OpRead, abi.OpComplete, abi.OpSubscribe, abi.OpPoll} {
+	for _, op := range []abi.Op{abi.OpDescribe, abi.OpList, abi.OpRead, abi.OpComplete, abi.OpSubscribe, abi.OpPoll, abi.OpListDir} {
 		m.Ops |= 1 << op
 	}
 	for _, text := range fakeTemplates {
@@ -94,20 +96,42 @@ func (g fake) describe() abi.Code {
 	return g.reply(&abi.Reply{Manifest: m})
 }
 
-func (g fake) list(req *abi.Request) abi.Code {
+func (g fake) list(req *abi.Request) abi.Code { return g.page(req, many()) }
+
+// many gives the entries of the list.
+func many() (all []abi.Resource) {
+	for i := range 25 {
+		all = append(all, abi.Resource{URI: fmt.Sprintf("kit://many/%d", i+1), Name: "many"})
+	}
+	return all
+}
+
+func (g fake) listDirectory(req *abi.Request) abi.Code {
+	switch {
+	case req.Route > 0:
+		return g.listFolder(req)
+	case req.URI == "kit://many":
+		return g.page(req, append(many(), abi.Resource{URI: "kit://many/none", Name: "none", MIMEType: abi.DirectoryType}))
+	case req.URI == "kit://many/none":
+		return abi.CodeOK
+	}
+	return g.fail(abi.CodeNotFound, abi.GuestError{Message: "nothing here"})
+}
+
+// page emits the entries from the cursor on.
+func (g fake) page(req *abi.Request, entries []abi.Resource) abi.Code {
 	start := 0
 	if req.Cursor != "" {
 		var err error
-		if start, err = strconv.Atoi(req.Cursor); err != nil {
+		if start, err = strconv.Atoi(req.Cursor); err != nil || start < 0 || start > len(entries) {
 			return abi.CodeInvalidParams
 		}
 	}
-	for i := start; i < 25; i++ {
-		r := &abi.Reply{Resources: []abi.Resource{{URI: fmt.Sprintf("kit://many/%d", i+1), Name: "many"}}}
-		switch g.x.Emit(r.Append(nil)) {
+	for i := start; i < len(entries); i++ {
+		switch g.x.Emit((&abi.Reply{Resources: entries[i : i+1]}).Append(nil)) {
 		case abi.SignalMore:
 		case abi.SignalEnough:
-			if i < 24 {
+			if i < len(entries)-1 {
 				return g.reply(&abi.Reply{NextCursor: strconv.Itoa(i + 1)})
 			}
 		default:

@@ -41,6 +41,31 @@ func (g fake) entries(name string, hidden bool) (files []abi.File, more bool, co
 	return files, false, abi.CodeOK
 }
 
+// listFolder lists a folder as a directory.
+func (g fake) listFolder(req *abi.Request) abi.Code {
+	for after, more := "", true; more; {
+		var resp abi.FileResponse
+		ask := abi.FileRequest{Path: "/kit/" + req.Vars[0].Value, After: after}
+		if _, code := g.call(abi.ServiceFileList, &ask, &resp); code != abi.CodeOK {
+			return code
+		}
+		if more = resp.More; more && (len(resp.Files) == 0 || resp.Files[len(resp.Files)-1].Name <= after) {
+			return abi.CodeInternal
+		}
+		for _, f := range resp.Files {
+			after = f.Name
+			entry := abi.Resource{URI: req.URI + "/" + url.PathEscape(f.Name), Name: f.Name, Size: f.Size}
+			if f.Dir {
+				entry.MIMEType = abi.DirectoryType
+			}
+			if g.x.Emit((&abi.Reply{Resources: []abi.Resource{entry}}).Append(nil)) < 0 {
+				return abi.CodeInternal
+			}
+		}
+	}
+	return abi.CodeOK
+}
+
 func (g fake) pollFolder(req *abi.Request) abi.Code {
 	files, _, code := g.entries(req.Vars[0].Value, false)
 	if code != abi.CodeOK {

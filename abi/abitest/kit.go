@@ -29,6 +29,7 @@ func Run(t *testing.T, guest Guest) {
 	}{
 		{"read", k.testReads}, {"conditional", k.testConditional}, {"several", k.testSeveral}, {"fail", k.testFailures},
 		{"stream", k.testStreams}, {"memory", k.testMemory}, {"ranges", k.testRanges}, {"too large", k.testTooLarge}, {"list", k.testList},
+		{"directory", k.testDirectory},
 		{"complete", k.testComplete}, {"watch", k.testWatch}, {"services", k.testServices},
 		{"fetch", k.testFetch}, {"post", k.testPost}, {"rows", k.testRows}, {"kv", k.testKV}, {"keys", k.testKeys},
 		{"file", k.testFile}, {"write", k.testWrite}, {"remove", k.testRemove},

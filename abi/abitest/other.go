@@ -106,10 +106,13 @@ func (k *kit) testUnknownFields(t *testing.T) {
 }
 
 // testMalformedRequest wants any code but ok; no host sends such bytes, but a guest must not run wild on them.
-func (k *kit) testMalformedRequest(t *testing.T) {
+func (k *kit) testMalformedRequest(t *testing.T) { k.refuseMalformed(t, abi.OpRead) }
+
+func (k *kit) refuseMalformed(t *testing.T, op abi.Op) {
+	t.Helper()
 	for _, request := range []string{"\x0a\x20kit://text", "\x0a", "\x00\x01", "\x0a\xff\xff\xff\xff\x0f"} {
 		x := &Exchange{Request: []byte(request)}
-		if o, err := x.Outcome(k.guest(t, abi.OpRead, x)); err != nil || o.Code == abi.CodeOK {
+		if o, err := x.Outcome(k.guest(t, op, x)); err != nil || o.Code == abi.CodeOK {
 			t.Errorf("%q: got code %v, %v", request, o.Code, err)
 		}
 	}

@@ -64,6 +64,15 @@ func TestGoldenReplies(t *testing.T) {
 			})
 			return emitted(t, opList, &Request{})
 		},
+		"reply-listdir": func(t *testing.T) []byte {
+			ListDirectory(func(r *Request, page *Page) error {
+				page.Next("SKILL.md")
+				page.Add(Entry{URI: r.URI + "/examples", MIME: DirectoryType})
+				page.Add(Entry{URI: r.URI + "/SKILL.md", MIME: "text/markdown", Size: 1234})
+				return nil
+			})
+			return emitted(t, opListDir, &Request{URI: "skill://acme/refunds"})
+		},
 		"reply-complete": func(t *testing.T) []byte {
 			Template("t://{a}", func(*Request) (string, error) { return "", nil }).Complete("a", func(*Request, string) ([]string, error) {
 				return append([]string{"users", ""}, make([]string, 118)...), nil
@@ -190,8 +199,11 @@ func TestGoldenRequests(t *testing.T) {
 			IfNoneMatch: `"v1"`, MaxBytes: 64 << 20, Meta: `{"example.org/trace":"00-4bf9"}`,
 			Principal: &Principal{Subject: "ada", Tenant: "acme", Scopes: []string{"read", "list"}, Claims: `{"groups":["staff"]}`},
 		},
-		"request-complete":       {URI: "db://{schema}/{table}", vars: []variable{{"schema", "public"}}, argument: "table", prefix: "us"},
-		"request-list":           {limit: 50},
+		"request-complete": {URI: "db://{schema}/{table}", vars: []variable{{"schema", "public"}}, argument: "table", prefix: "us"},
+		"request-list":     {limit: 50},
+		"request-listdir": {
+			URI: "skill://acme/refunds", route: 1, vars: []variable{{"path", "acme/refunds"}}, cursor: "SKILL.md", limit: 100,
+		},
 		"request-poll":           {URI: "users://42", route: 1, vars: []variable{{"user_id", "42"}}, IfNoneMatch: `W/"7"`},
 		"request-extremes":       {route: 1<<32 - 1, Range: Range{extreme, extreme}},
 		"request-padded":         {route: 1, limit: 10, vars: []variable{{"id", ""}}},

@@ -269,6 +269,37 @@ func TestList(t *testing.T) {
 	}
 }
 
+func TestListDirectory(t *testing.T) {
+	const n = 1234
+	p := start(t, func() {
+		wasmres.Template("t://{+path}", answer(""))
+		wasmres.ListDirectory(func(r *wasmres.Request, page *wasmres.Page) error {
+			if r.Var("path") != "dir" || r.URI != "t://dir" {
+				return wasmres.NotFound("no directory")
+			}
+			return page.Each(n, func(i int) wasmres.Entry {
+				return wasmres.Entry{URI: r.URI + "/" + strconv.Itoa(i), MIME: wasmres.DirectoryType}
+			})
+		})
+	})
+	for _, size := range []int{0, 7, n} {
+		p.PageSize = size
+		got := p.Directory("t://dir")
+		if len(got) != n || got[n-1].URI != "t://dir/1233" || got[n-1].Name != "1233" || got[n-1].MIME != "inode/directory" {
+			t.Fatalf("page size %d: got %d entries, want %d", size, len(got), n)
+		}
+	}
+	if _, _, err := p.DirectoryPage("t://file", ""); !errors.Is(err, wasmres.ErrNotFound) {
+		t.Errorf("what is no directory: got %v", err)
+	}
+	if _, _, err := p.DirectoryPage("t://dir", "x"); !errors.Is(err, wasmres.ErrInvalid) {
+		t.Errorf("a made up cursor: got %v", err)
+	}
+	if got := p.List(); len(got) != 0 {
+		t.Errorf("the list has %d entries, want none", len(got))
+	}
+}
+
 func TestComplete(t *testing.T) {
 	many := make([]string, 150)
 	for i := range many {

@@ -30,6 +30,7 @@ const (
 	opComplete  = 3
 	opSubscribe = 4
 	opPoll      = 7
+	opListDir   = 9
 
 	serviceConfig        = 1
 	serviceKVGet         = 3

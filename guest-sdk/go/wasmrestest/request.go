@@ -103,14 +103,26 @@ func (p *Provider) List() []Entry {
 	if m.Ops&(1<<opList) == 0 {
 		return all
 	}
+	return append(all, p.pages("list", p.Page)...)
+}
+
+// Directory gives the children of a directory resource, page after page.
+func (p *Provider) Directory(uri string) []Entry {
+	p.t.Helper()
+	return p.pages("list directory "+uri, func(cursor string) ([]Entry, string, error) { return p.DirectoryPage(uri, cursor) })
+}
+
+// pages gives the entries of all pages.
+func (p *Provider) pages(what string, page func(cursor string) ([]Entry, string, error)) (all []Entry) {
+	p.t.Helper()
 	for cursor := ""; ; {
-		page, next, err := p.Page(cursor)
-		all = append(all, need(p, "list", page, err)...)
+		entries, next, err := page(cursor)
+		all = append(all, need(p, what, entries, err)...)
 		if next == "" {
 			return all
 		}
-		if len(page) == 0 && next == cursor {
-			p.t.Fatalf("list: cursor %q leads nowhere", cursor)
+		if next == cursor {
+			p.t.Fatalf("%s: cursor %q leads nowhere", what, cursor)
 		}
 		cursor = next
 	}
@@ -118,9 +130,31 @@ func (p *Provider) List() []Entry {
 
 // Page gives one page of the provider's own list and the cursor of the next one; empty when this is the last.
 func (p *Provider) Page(cursor string) (entries []Entry, next string, err error) {
-	b := wire.AppendString(nil, 4, cursor)
+	return p.page(opList, nil, cursor)
+}
+
+// DirectoryPage gives one page of the children of a directory resource and the cursor of the next one; empty when this is the
+// last. A child that is none of the directory ends the test, as the host refuses it.
+func (p *Provider) DirectoryPage(uri, cursor string) (entries []Entry, next string, err error) {
+	p.t.Helper()
+	b, _, err := p.route(uri)
+	if err != nil {
+		return nil, "", err
+	}
+	entries, next, err = p.page(opListDir, b, cursor)
+	for _, e := range entries {
+		if name, ok := strings.CutPrefix(normal(e.URI), strings.TrimSuffix(normal(uri), "/")+"/"); !ok || name == "" || strings.ContainsAny(name, "/?#") {
+			p.t.Errorf("list directory %s: %s is not a direct child of it", uri, e.URI)
+		}
+	}
+	return entries, next, err
+}
+
+// page runs a list operation. b has the first fields of its request.
+func (p *Provider) page(op uint32, b []byte, cursor string) (entries []Entry, next string, err error) {
+	b = wire.AppendString(b, 4, cursor)
 	b = wire.AppendUint(b, 5, uint64(p.PageSize))
-	r, err := p.call(opList, b)
+	r, err := p.call(op, b)
 	if err != nil {
 		return nil, "", err
 	}

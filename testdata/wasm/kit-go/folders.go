@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -20,6 +21,21 @@ func serveFolders() {
 	wasmres.Template("kit://some/{name}", folder(wasmres.FolderOptions{
 		MaxFiles: 3, MaxBytes: 1000, Hidden: true, MIME: typeOf,
 	}))
+}
+
+// listFolder lists a folder as a directory.
+func listFolder(r *wasmres.Request, page *wasmres.Page) error {
+	entries, err := fs.ReadDir(files, r.Var("name"))
+	if err != nil {
+		return err
+	}
+	return page.Each(len(entries), func(i int) wasmres.Entry {
+		e := wasmres.Entry{URI: r.URI + "/" + entries[i].Name()}
+		if entries[i].IsDir() {
+			e.MIME = wasmres.DirectoryType
+		}
+		return e
+	})
 }
 
 func typeOf(name string, head []byte, text bool) string {

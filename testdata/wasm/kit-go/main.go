@@ -60,9 +60,27 @@ func init() {
 		return value, nil
 	})
 	usePowers()
-	wasmres.List(func(_ *wasmres.Request, page *wasmres.Page) error {
-		return page.Each(25, func(i int) wasmres.Entry { return wasmres.Entry{URI: fmt.Sprintf("kit://many/%d", i+1)} })
-	})
+	wasmres.List(func(_ *wasmres.Request, page *wasmres.Page) error { return page.Each(25, many) })
+	wasmres.ListDirectory(listDirectory)
+}
+
+func many(i int) wasmres.Entry { return wasmres.Entry{URI: fmt.Sprintf("kit://many/%d", i+1)} }
+
+func listDirectory(r *wasmres.Request, page *wasmres.Page) error {
+	switch {
+	case r.Var("name") != "":
+		return listFolder(r, page)
+	case r.URI == "kit://many":
+		return page.Each(26, func(i int) wasmres.Entry {
+			if i < 25 {
+				return many(i)
+			}
+			return wasmres.Entry{URI: "kit://many/none", MIME: wasmres.DirectoryType}
+		})
+	case r.URI == "kit://many/none":
+		return nil
+	}
+	return wasmres.NotFound("nothing here")
 }
 
 func readText(*wasmres.Request) (wasmres.Content, error) {
