@@ -63,6 +63,9 @@ fn requests_are_decoded() {
     let list = decode("spec-list-request");
     assert_eq!((list.cursor, list.limit), ("41", 2));
     assert_eq!(decode("request-list").limit, 50);
+    let directory = decode("request-listdir");
+    assert_eq!((directory.uri(), directory.route, directory.var("path")), ("skill://acme/refunds", 1, "acme/refunds"));
+    assert_eq!((directory.cursor, directory.limit), ("SKILL.md", 100));
     assert_eq!(decode("request-describe").range(), None);
 }
 
@@ -101,6 +104,7 @@ fn replies_are_encoded() {
         ("spec-blob-head", head(Content::stream(std::io::empty()).size(1 << 20).uri("blob://1048576"), false)),
         ("content-not-modified", head(Content::not_modified("\"v1\""), true)),
         ("reply-list", list()),
+        ("reply-listdir", list_directory()),
         ("reply-describe", emitted(|reply| reply.message(9, |manifest| users().encode(manifest)))),
         (
             "reply-error",
@@ -240,6 +244,18 @@ fn list() -> Vec<u8> {
             .icon(Icon::new("https://example.org/i.png").mime("image/png").size("48x48").size("96x96").theme("dark"))
             .icon(Icon::new("data:image/png;base64,AA=="));
         assert!(page.add(full) && page.add(Entry::new("config://app")));
+        Ok(())
+    })
+    .unwrap();
+    out.reply.as_bytes().to_vec()
+}
+
+fn list_directory() -> Vec<u8> {
+    let mut out = Out::new();
+    crate::list::run(&mut out, &Request::default(), |_, page| {
+        page.next("SKILL.md");
+        let file = Entry::new("skill://acme/refunds/SKILL.md").mime("text/markdown").size(1234);
+        assert!(page.add(Entry::new("skill://acme/refunds/examples").mime(crate::DIRECTORY_TYPE)) && page.add(file));
         Ok(())
     })
     .unwrap();

@@ -94,7 +94,7 @@ pub use content::{Content, Contents, Readable};
 pub use entry::{Audience, Entry, Icon};
 pub use error::{Code, Error, Result};
 pub use fs::{Dir, Entries, File, Folder, Metadata};
-pub use list::Page;
+pub use list::{Page, DIRECTORY_TYPE};
 pub use log::{log, Level};
 pub use notify::{notify_list_changed, notify_updated};
 pub use provider::{Capability, Provider};

@@ -9,7 +9,11 @@ use crate::{abi, Entry, Error, Request, Result};
 /// How many entries a page has when the host leaves it to the guest.
 const DEFAULT_LIMIT: usize = 500;
 
-/// Takes the entries of one page of a list: see [`Provider::list`](crate::Provider::list).
+/// The MIME type of a directory resource.
+pub const DIRECTORY_TYPE: &str = abi::DIRECTORY_TYPE;
+
+/// Takes the entries of one page of a list: see [`Provider::list`](crate::Provider::list) and
+/// [`Provider::list_directory`](crate::Provider::list_directory).
 ///
 /// [`Page::each`] is enough for what can be counted. Others keep a cursor of their own:
 ///

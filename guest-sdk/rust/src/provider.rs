@@ -50,6 +50,7 @@ pub struct Provider {
     by_uri: Vec<usize>, // indices of resources, in the order of their URIs
     any: Option<Route>,
     pub(crate) list: Option<List>,
+    pub(crate) list_directory: Option<List>,
     warm: Vec<Box<dyn Fn()>>,
     ops: u32, // bit n is set when operation n is served
 }
@@ -189,6 +190,44 @@ impl Provider {
         assert!(self.list.is_none(), "Provider::list is called twice");
         self.list = Some(Box::new(list));
         self.ops |= 1 << abi::OP_LIST;
+        self
+    }
+
+    /// Sets what answers the direct children of directory resources, page by page. [`Request::uri`] is the directory,
+    /// without a slash at its end; the URI of a child is that, a slash, and the name of the child. Directories among the
+    /// children have the type [`DIRECTORY_TYPE`](crate::DIRECTORY_TYPE). For a URI that is not one of a directory the
+    /// answer is [`Error::not_found`](crate::Error::not_found).
+    ///
+    /// A provider with directories can have skills: each `SKILL.md` that [`Provider::list`] or [`Route::resource`] lists
+    /// is one, with all files below its directory. The host makes their digests.
+    ///
+    /// ```
+    /// use wasmres::{Entry, Error, Page, Provider, Request, Result, Route, DIRECTORY_TYPE};
+    ///
+    /// fn children(r: &Request, page: &mut Page) -> Result<()> {
+    ///     match r.uri() {
+    ///         "skill://refunds" => page.each(2, |i| match i {
+    ///             0 => Entry::new("skill://refunds/SKILL.md"),
+    ///             _ => Entry::new("skill://refunds/examples").mime(DIRECTORY_TYPE),
+    ///         }),
+    ///         "skill://refunds/examples" => Ok(()), // which is empty
+    ///         uri => Err(Error::not_found(format!("{uri} is no directory"))),
+    ///     }
+    /// }
+    ///
+    /// let provider = Provider::new("refunds", "1.0.0")
+    ///     .route(Route::resource("skill://refunds/SKILL.md", |_| Ok("---\nname: refunds\n---\n")))
+    ///     .list_directory(children);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When it is called twice.
+    #[must_use]
+    pub fn list_directory(mut self, list: impl Fn(&Request, &mut Page) -> Result<()> + 'static) -> Self {
+        assert!(self.list_directory.is_none(), "Provider::list_directory is called twice");
+        self.list_directory = Some(Box::new(list));
+        self.ops |= 1 << abi::OP_LIST_DIR;
         self
     }
 

@@ -33,6 +33,7 @@ fn run(provider: &Provider, op: u32, request: &Request, out: &mut Out) -> Result
             Ok(())
         }
         abi::OP_LIST => list::run(out, request, provider.list.as_ref().ok_or(Code::Unsupported)?),
+        abi::OP_LIST_DIR => list::run(out, request, provider.list_directory.as_ref().ok_or(Code::Unsupported)?),
         abi::OP_COMPLETE => complete(provider.template(request.uri()).ok_or(Code::NotFound)?, request, out),
         _ => {
             let route = provider.find(request.route, request.uri()).ok_or(Code::NotFound)?;

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use wasmres::testing::Host;
 use wasmres::{
-    notify_list_changed, notify_updated, Code, Content, Dir, Entry, Error, Level, Provider, Range, Request, Result,
-    Route,
+    notify_list_changed, notify_updated, Code, Content, Dir, Entry, Error, Level, Page, Provider, Range, Request,
+    Result, Route, DIRECTORY_TYPE,
 };
 
 fn host(route: Route) -> Host {
@@ -191,6 +191,34 @@ fn lists_have_pages() {
             assert_eq!(code(host.page(cursor)), Code::InvalidParams, "{}", cursor);
         }
     }
+}
+
+#[test]
+fn directories_have_pages() {
+    let children = |r: &Request, page: &mut Page| match (r.uri(), r.var("path")) {
+        ("t://dir", "dir") => page.each(5, |i| Entry::new(format!("t://dir/{}", i)).mime(DIRECTORY_TYPE)),
+        ("t://dir/0", "dir/0") => Ok(()),
+        _ => Err(Error::not_found("no directory")),
+    };
+    let provider =
+        || Provider::new("test", "1.0.0").route(Route::template("t://{+path}", |_| Ok(""))).list_directory(children);
+    for size in [0, 1, 2, 5, 6] {
+        let host = Host::new(provider()).page_size(size);
+        let found = host.directory("t://dir");
+        let uris: Vec<&str> = found.iter().map(|entry| entry.uri.as_str()).collect();
+        assert_eq!(uris, ["t://dir/0", "t://dir/1", "t://dir/2", "t://dir/3", "t://dir/4"], "{} a page", size);
+        assert_eq!((found[0].name.as_str(), found[0].mime.as_str()), ("0", "inode/directory"));
+        assert!(host.directory("t://dir/0").is_empty() && host.list().is_empty());
+        assert_eq!(code(host.directory_page("t://file", "")), Code::NotFound);
+        assert_eq!(code(host.directory_page("t://dir", "6")), Code::InvalidParams);
+    }
+}
+
+#[test]
+#[should_panic(expected = "not a direct child")]
+fn entries_of_other_directories_are_refused() {
+    let provider = Provider::new("test", "1.0.0").list_directory(|_, page| page.each(1, |_| Entry::new("t://dir/a/b")));
+    Host::new(provider).directory("t://dir");
 }
 
 #[test]

@@ -319,25 +319,48 @@ impl Host {
     /// When a page fails, or they do not end.
     pub fn list(&self) -> Vec<Entry> {
         let mut all = self.manifest().resources.clone();
-        let mut cursor = String::new();
-        while self.provider.list.is_some() {
-            let (page, next) = self.page(&cursor).unwrap_or_else(|error| panic!("list {:?}: {}", cursor, error));
-            assert!(next != cursor || next.is_empty(), "the page of cursor {:?} leads to itself", cursor);
-            all.extend(page);
-            cursor = next;
-            if cursor.is_empty() {
-                break;
-            }
+        if self.provider.list.is_some() {
+            all.extend(all_pages("the list", |cursor| self.page(cursor)));
         }
         all
     }
 
     /// Gives one page of the provider's own list, and the cursor of the next one; empty when this is the last.
     pub fn page(&self, cursor: &str) -> Result<(Vec<Entry>, String)> {
-        let mut request = Encoder::default();
+        self.list_page(abi::OP_LIST, Encoder::default(), cursor)
+    }
+
+    /// Gives the children of a directory resource, page after page.
+    ///
+    /// # Panics
+    ///
+    /// When a page fails, or they do not end.
+    pub fn directory(&self, uri: &str) -> Vec<Entry> {
+        all_pages(uri, |cursor| self.directory_page(uri, cursor))
+    }
+
+    /// Gives one page of the children of a directory resource, and the cursor of the next one; empty when this is the
+    /// last.
+    ///
+    /// # Panics
+    ///
+    /// When an entry is not a direct child of the directory, which the host refuses.
+    pub fn directory_page(&self, uri: &str, cursor: &str) -> Result<(Vec<Entry>, String)> {
+        let (request, _) = self.request(uri);
+        let (entries, next) = self.list_page(abi::OP_LIST_DIR, request, cursor)?;
+        for entry in &entries {
+            let name = entry.uri.strip_prefix(uri.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+            let is_child = name.map_or(false, |name| !name.is_empty() && !name.contains(&['/', '?', '#'][..]));
+            assert!(is_child, "{} is not a direct child of {}", entry.uri, uri);
+        }
+        Ok((entries, next))
+    }
+
+    /// Runs a list operation.
+    fn list_page(&self, op: u32, mut request: Encoder, cursor: &str) -> Result<(Vec<Entry>, String)> {
         request.text(4, cursor);
         request.number(5, self.settings.page_size.into());
-        let reply = self.call(abi::OP_LIST, &request)?;
+        let reply = self.call(op, &request)?;
         Ok((reply.entries, reply.next_cursor))
     }
 
@@ -435,6 +458,20 @@ impl Host {
         request::set_seed(RandomState::new().build_hasher().finish());
         let code = host::with(Rc::<Call>::clone(&call), || serve::serve(&self.provider, op, size));
         call.end(code)
+    }
+}
+
+/// Gives the entries of all pages.
+fn all_pages(what: &str, page: impl Fn(&str) -> Result<(Vec<Entry>, String)>) -> Vec<Entry> {
+    let (mut all, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let (entries, next) = page(&cursor).unwrap_or_else(|error| panic!("{}, cursor {:?}: {}", what, cursor, error));
+        all.extend(entries);
+        if next.is_empty() {
+            return all;
+        }
+        assert!(next != cursor, "{}: the page of cursor {:?} leads to itself", what, cursor);
+        cursor = next;
     }
 }
 

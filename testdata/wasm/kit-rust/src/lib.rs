@@ -5,7 +5,9 @@ mod powers;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::time::Duration;
 
-use wasmres::{Code, Content, Entry, Error, Provider, Request, Result, Route};
+use wasmres::{
+    Code, Content, Entry, Error, Page, Provider, Request, Result, Route, DIRECTORY_TYPE,
+};
 
 const TEXT: &str = "The quick brown fox.\nZwölf Boxkämpfer. 狐 🦊\n";
 const MANY: usize = 25;
@@ -15,11 +17,17 @@ fn provider() -> Provider {
         .watch(Duration::from_secs(1), |_| Ok("\"v1\"".to_owned()));
     let echo = Route::template("kit://echo/{value}", |r| Ok(r.var("value").to_owned()))
         .complete_from("value", ["alpha", "beta", "bravo"]);
-    let join = Route::template("kit://join{/part*}", |r| Ok(r.vars("part").collect::<Vec<_>>().join("|")));
-    let config = Route::template("kit://config/{key}", |r| r.config(r.var("key")).ok_or_else(nothing));
+    let join = Route::template("kit://join{/part*}", |r| {
+        Ok(r.vars("part").collect::<Vec<_>>().join("|"))
+    });
+    let config = Route::template("kit://config/{key}", |r| {
+        r.config(r.var("key")).ok_or_else(nothing)
+    });
     let provider = Provider::new("kit", "1.0.0")
         .route(text)
-        .route(Route::resource("kit://blob", |_| Ok((0..=255).collect::<Vec<u8>>())))
+        .route(Route::resource("kit://blob", |_| {
+            Ok((0..=255).collect::<Vec<u8>>())
+        }))
         .route(Route::resource("kit://empty", |_| Ok("")))
         .route(Route::resource("kit://several", several))
         .route(Route::resource("kit://principal", principal))
@@ -30,7 +38,9 @@ fn provider() -> Provider {
         .route(Route::template("kit://stream/{n}", stream).ranges())
         .route(Route::template("kit://many/{i}", many))
         .route(config);
-    powers::add(provider).list(|_, page| page.each(MANY, |i| Entry::new(format!("kit://many/{}", i + 1))))
+    powers::add(provider)
+        .list(|_, page| page.each(MANY, entry))
+        .list_directory(children)
 }
 
 wasmres::export!(provider);
@@ -40,11 +50,16 @@ fn nothing() -> Error {
 }
 
 fn several(_: &Request) -> Result<Vec<Content>> {
-    Ok(vec![Content::text("one").uri("kit://several/1"), Content::bytes(vec![2]).uri("kit://several/2")])
+    Ok(vec![
+        Content::text("one").uri("kit://several/1"),
+        Content::bytes(vec![2]).uri("kit://several/2"),
+    ])
 }
 
 fn principal(r: &Request) -> Result<String> {
-    Ok(r.principal().map_or("nobody".to_owned(), |who| format!("{}/{}", who.subject, who.tenant)))
+    Ok(r.principal().map_or("nobody".to_owned(), |who| {
+        format!("{}/{}", who.subject, who.tenant)
+    }))
 }
 
 fn fail(r: &Request) -> Result<String> {
@@ -63,8 +78,27 @@ fn many(r: &Request) -> Result<String> {
     }
 }
 
+fn entry(i: usize) -> Entry {
+    Entry::new(format!("kit://many/{}", i + 1))
+}
+
+fn children(r: &Request, page: &mut Page) -> Result<()> {
+    match r.uri() {
+        "kit://many" => page.each(MANY + 1, |i| match i {
+            MANY => Entry::new("kit://many/none").mime(DIRECTORY_TYPE),
+            i => entry(i),
+        }),
+        "kit://many/none" => Ok(()),
+        _ if !r.var("name").is_empty() => powers::children(r, page),
+        _ => Err(nothing()),
+    }
+}
+
 fn stream(r: &Request) -> Result<Content> {
-    Ok(Content::seekable(Counting { size: r.parse("n")?, offset: 0 }))
+    Ok(Content::seekable(Counting {
+        size: r.parse("n")?,
+        offset: 0,
+    }))
 }
 
 /// Byte i is i & 0xff.
@@ -75,7 +109,10 @@ struct Counting {
 
 impl Read for Counting {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.size.saturating_sub(self.offset).min(buffer.len() as u64) as usize;
+        let n = self
+            .size
+            .saturating_sub(self.offset)
+            .min(buffer.len() as u64) as usize;
         for byte in &mut buffer[..n] {
             *byte = self.offset as u8;
             self.offset += 1;
