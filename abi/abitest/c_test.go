@@ -155,7 +155,7 @@ func cAbs(t *testing.T, path string) string {
 func TestCRequests(t *testing.T) {
 	seeds := cSeeds(t)
 	random := rand.New(rand.NewPCG(1, 2))
-	ops := []abi.Op{abi.OpRead, abi.OpList, abi.OpComplete, abi.OpPoll, abi.OpSubscribe, abi.OpDescribe}
+	ops := []abi.Op{abi.OpRead, abi.OpList, abi.OpComplete, abi.OpPoll, abi.OpSubscribe, abi.OpDescribe, abi.OpListDir}
 	var calls []cCall
 	for i := range 6000 {
 		request := slices.Clone(seeds[i%len(seeds)])

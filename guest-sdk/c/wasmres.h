@@ -193,7 +193,7 @@ typedef struct wr_limits {
   uint32_t lifecycle;     // how long memory lasts: WR_LIFECYCLE_FRESH, …_SESSION or …_SHARED
 } wr_limits;
 
-// A provider. name is required. The operations it offers are those its routes and list have handlers for.
+// A provider. name is required. The operations it offers are those that it has handlers for.
 typedef struct wr_provider {
   const char *name;
   const char *version;
@@ -201,7 +201,14 @@ typedef struct wr_provider {
   const char *description;
   wr_routes routes;
   wr_code (*list)(wr_request *r); // lists what is only known at run time: see wr_add
-  wr_words uri_prefixes;          // the URIs that are the provider's alone: it can name no others
+  // Lists the direct children of the directory resource r->uri, which has no slash at its end, with wr_add as list does.
+  // The URI of a child is r->uri, a slash, and the name of the child. Directories among them have the type
+  // WR_DIRECTORY_TYPE. A URI that is not one of a directory is wr_not_found.
+  //
+  // A provider with directories can have skills: each SKILL.md that list or a route's uri lists is one, with all files
+  // below its directory. The host makes their digests.
+  wr_code (*list_directory)(wr_request *r);
+  wr_words uri_prefixes; // the URIs that are the provider's alone: it can name no others
   wr_capabilities capabilities;
   const char *config_schema_json; // JSON Schema of what wr_config reads
   wr_limits limits;
@@ -263,7 +270,7 @@ typedef struct wr_writer {
 // What a handler is asked. Its texts last as long as the request.
 struct wr_request {
   const wr_route *route;         // which answers; NULL in listings
-  wr_str uri;                    // what is read or watched; of completions the template; empty in listings
+  wr_str uri;                    // what is read or watched, or the directory; of completions the template; empty in lists
   wr_str cursor;                 // of listings: where to go on; empty for the start
   uint32_t limit;                // of listings: how many entries fit
   wr_str if_none_match;          // the etag the asker has; empty for none
@@ -3097,6 +3104,7 @@ static void wrp_put_limits(wr_writer *w, const wr_limits *l) {
 static uint32_t wrp_ops(const wr_provider *p) {
   uint32_t ops = 1u << WR_OP_DESCRIBE;
   if (p->list) ops |= 1u << WR_OP_LIST;
+  if (p->list_directory) ops |= 1u << WR_OP_LIST_DIR;
   if (p->routes.count > 0) ops |= 1u << WR_OP_READ;
   for (size_t i = 0; i < p->routes.count; i++) {
     if (p->routes.at[i].completers.count > 0) ops |= 1u << WR_OP_COMPLETE;
@@ -3236,13 +3244,18 @@ static wr_code wrp_poll(wr_request *r) {
   return code ? code : wrp_put_version(r, etag);
 }
 
+// Has a handler answer a page of entries.
+static wr_code wrp_list(wr_request *r, wr_code (*list)(wr_request *r)) {
+  if (r->limit == 0) r->limit = WRP_PAGE;
+  return list(r);
+}
+
 static wr_code wrp_run(wr_request *r, uint32_t op, uint64_t route) {
   const wr_provider *p = &wasmres_provider;
   switch (op) {
   case WR_OP_DESCRIBE: return wrp_describe(r, p);
-  case WR_OP_LIST:
-    if (r->limit == 0) r->limit = WRP_PAGE;
-    return p->list(r);
+  case WR_OP_LIST: return wrp_list(r, p->list);
+  case WR_OP_LIST_DIR: return wrp_list(r, p->list_directory);
   case WR_OP_COMPLETE: return wrp_complete_template(r, p);
   }
   r->route = wrp_find(p, route, r->uri);

@@ -97,6 +97,18 @@ static void many(wr_request *r, uint64_t i, wr_entry *e) { e->uri = wr_format(r,
 
 static wr_code list(wr_request *r) { return wr_each(r, 25, many); }
 
+static void child(wr_request *r, uint64_t i, wr_entry *e) {
+  many(r, i, e);
+  if (i == 25) *e = (wr_entry){.uri = WR_S("kit://many/none"), .mime = WR_S(WR_DIRECTORY_TYPE)};
+}
+
+static wr_code list_directory(wr_request *r) {
+  if (wr_var(r, "name").len > 0) return list_folder(r);
+  if (wr_equal(r->uri, WR_S("kit://many"))) return wr_each(r, 26, child);
+  if (wr_equal(r->uri, WR_S("kit://many/none"))) return WR_CODE_OK;
+  return wr_not_found(r, "nothing here");
+}
+
 static const char *const letters[] = {"alpha", "beta", "bravo"};
 static const wr_completer echo_completers[] = {{.variable = "value", .words = WR_ARRAY(letters)}};
 
@@ -138,4 +150,4 @@ static const wr_capability capabilities[] = {
 };
 
 WASMRES_PROVIDER(.name = "kit", .version = "1.0.0", .routes = WR_ARRAY(routes), .list = list,
-                 .capabilities = WR_ARRAY(capabilities))
+                 .list_directory = list_directory, .capabilities = WR_ARRAY(capabilities))

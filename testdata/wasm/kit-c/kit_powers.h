@@ -113,6 +113,18 @@ static wr_code read_folder(wr_request *r) {
   return wr_folder_send(r, WR_S("/kit"), wr_var(r, "name"), WR_S("kit://in/"), NULL);
 }
 
+static wr_code list_folder(wr_request *r) {
+  char room[8192];
+  wr_file file;
+  wr_folder folder = wr_folder_open(path_of(r), room, sizeof room);
+  for (size_t mark = wr_mark(r); wr_folder_next(&folder, &file); wr_release(r, mark)) {
+    wr_entry e = {.uri = wr_format(r, "%.*s/%.*s", WR_ARG(r->uri), WR_ARG(file.name))};
+    if (file.dir) e.mime = WR_S(WR_DIRECTORY_TYPE);
+    if (!wr_add(r, &e)) break;
+  }
+  return folder.code;
+}
+
 static wr_code version_of_folder(wr_request *r, wr_str *etag) {
   return wr_folder_version(r, WR_S("/kit"), wr_var(r, "name"), NULL, etag);
 }
