@@ -7,7 +7,7 @@ export { FileType, Folder, FolderOptions } from "./folder";
 export { fetch, HTTPRequest } from "./http";
 export { Change, KVEntry, KVStore, PutOptions } from "./kv";
 export { log } from "./log";
-export { ListHandler, Page } from "./page";
+export { DIRECTORY_TYPE, ListHandler, Page } from "./page";
 export { Capability, Provider, provider } from "./provider";
 export { Query, query } from "./query";
 export { wasmres_v1_seed } from "./random";

@@ -10,6 +10,9 @@ export type ListHandler = (r: Request, page: Page) => Failure | null;
 /** Gives one entry of a list. */
 export type EntryAt = (index: i32) => Entry;
 
+/** The MIME type of a directory resource. */
+export const DIRECTORY_TYPE: string = abi.DIRECTORY_TYPE;
+
 const DEFAULT: i32 = 500; // entries of a page when the host leaves it to the guest
 
 /** A Page takes the entries of one page of a listing. */

@@ -29,6 +29,8 @@ export function theProvider(): Provider {
 export class Provider {
   /** @internal */
   listing: ListHandler | null = null;
+  /** @internal */
+  directoryListing: ListHandler | null = null;
 
   private shownName: string = "";
   private description: string = "";
@@ -161,6 +163,20 @@ export class Provider {
     return this;
   }
 
+  /**
+   * Registers what answers the direct children of directory resources. `Request.uri` is the directory, without a slash
+   * at its end; the URI of a child is that, a slash, and the name of the child. Directories among the children have the
+   * type `DIRECTORY_TYPE`. For a URI that is not one of a directory the answer is `notFound`.
+   *
+   * A provider with directories can have skills: each `SKILL.md` that `list` or `resource` lists is one, with all files
+   * below its directory. The host makes their digests.
+   */
+  listDirectory(list: ListHandler): this {
+    if (this.directoryListing !== null) throw new Error("wasmres: listDirectory is called twice");
+    this.directoryListing = list;
+    return this;
+  }
+
   /** @internal Finds a template by its text; null when there is none. */
   templateOf(text: string): Route | null {
     for (let i = 0; i < this.templates.length; i++) if (this.templates[i].entry.uri == text) return this.templates[i];
@@ -186,6 +202,7 @@ export class Provider {
   private findOperations(): u32 {
     let ops: u32 = 1 << abi.OP_DESCRIBE;
     if (this.listing !== null) ops |= 1 << abi.OP_LIST;
+    if (this.directoryListing !== null) ops |= 1 << abi.OP_LIST_DIR;
     for (let i = 0; i < this.templates.length; i++) ops |= this.templates[i].operations;
     for (let i = 0; i < this.resources.length; i++) ops |= this.resources[i].operations;
     const any = this.anything;

@@ -16,7 +16,7 @@ export class Principal {
 
 /** A Request is what a handler is asked. It is of no use after the handler has returned. */
 export class Request {
-  /** What is read or watched; empty for listings; for completions the template. */
+  /** What is read or watched, or the directory that is listed; empty for lists; for completions the template. */
   uri: string = "";
   /** The request's `_meta`, a JSON object; empty for none. */
   meta: string = "";

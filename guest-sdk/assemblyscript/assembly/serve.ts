@@ -6,7 +6,7 @@ import { Failure, invalid } from "./failure";
 import { Folder } from "./folder";
 import * as host from "./host";
 import * as out from "./out";
-import { Page } from "./page";
+import { ListHandler, Page } from "./page";
 import { Provider, theProvider } from "./provider";
 import { Route } from "./route";
 
@@ -32,7 +32,8 @@ function receive(r: Asked, length: u32): bool {
 /** Runs an operation. Null when it went well. */
 function run(p: Provider, op: u32, r: Asked): Failure | null {
   if (op == abi.OP_DESCRIBE) return describe(p);
-  if (op == abi.OP_LIST) return list(p, r);
+  if (op == abi.OP_LIST) return list(p.listing!, r);
+  if (op == abi.OP_LIST_DIR) return list(p.directoryListing!, r);
   if (op == abi.OP_COMPLETE) return complete(p.templateOf(r.uri), r);
   const route = p.route(r.route, r.uri);
   if (route === null) return new Failure(abi.CODE_NOT_FOUND);
@@ -49,9 +50,9 @@ function describe(p: Provider): Failure | null {
   return null;
 }
 
-function list(p: Provider, r: Asked): Failure | null {
+function list(handler: ListHandler, r: Asked): Failure | null {
   const page = new Page(r.cursor, r.limit);
-  const failure = p.listing!(r, page);
+  const failure = handler(r, page);
   if (failure !== null) return failure;
   page.end();
   return null;

@@ -1,9 +1,9 @@
 // The provider of package abitest, made with the AssemblyScript SDK.
 
 import {
-  Content, Entry, Failure, Page, Reply, Request, Source, Writer, bytes, contents, notFound, provider, stream, text,
+  Content, DIRECTORY_TYPE, Entry, Failure, Page, Reply, Request, Source, Writer, bytes, contents, notFound, provider, stream, text,
 } from "../../../guest-sdk/assemblyscript";
-import { servePowers } from "./powers";
+import { listFolder, servePowers } from "./powers";
 
 export { wasmres_v1 } from "../../../guest-sdk/assemblyscript";
 
@@ -47,6 +47,14 @@ servePowers(kit);
 kit.list((r: Request, page: Page): Failure | null => page.each(25, many));
 
 function many(i: i32): Entry { return new Entry(`kit://many/${i + 1}`); }
+
+kit.listDirectory((r: Request, page: Page): Failure | null => {
+  if (r.var("name").length > 0) return listFolder(r, page);
+  if (r.uri == "kit://many") return page.each(26, child);
+  return r.uri == "kit://many/none" ? null : notFound("nothing here");
+});
+
+function child(i: i32): Entry { return i < 25 ? many(i) : new Entry("kit://many/none").mime(DIRECTORY_TYPE); }
 
 function fail(r: Request): Reply {
   const code = r.int("code");

@@ -1,8 +1,8 @@
 // What the kit's provider does with powers.
 
 import {
-  bytes, Dir, Failure, fetch, FolderOptions, HTTPRequest, internal, KVEntry, KVStore, notFound, Provider, PutOptions, query, Reply,
-  Request, Rows, Source, SQLKind, stream, text, Writer,
+  bytes, Dir, DIRECTORY_TYPE, Entry, Failure, fetch, FolderOptions, HTTPRequest, internal, KVEntry, KVStore, notFound, Page, Provider,
+  PutOptions, query, Reply, Request, Rows, Source, SQLKind, stream, text, Writer,
 } from "../../../guest-sdk/assemblyscript";
 
 const store = new KVStore();
@@ -50,6 +50,18 @@ export function servePowers(kit: Provider): void {
     const value = r.env(r.var("name"));
     return value !== null ? text(value) : notFound();
   });
+}
+
+/** Lists a folder as a directory. */
+export function listFolder(r: Request, page: Page): Failure | null {
+  const all = files.list(r.var("name"));
+  if (all === null) return files.failure;
+  for (let i = 0; i < all.length; i++) {
+    const entry = new Entry(r.uri + "/" + all[i].name);
+    if (all[i].isDir) entry.mime(DIRECTORY_TYPE);
+    if (!page.add(entry)) break;
+  }
+  return null;
 }
 
 function version(r: Request): string {
