@@ -64,7 +64,20 @@ declare module "wasmres" {
     /** Registers what lists resources that are only known at run time. Fixed ones are listed by the host. */
     list(list: ListHandler): this;
     list(options: CacheOptions, list: ListHandler): this;
+    /**
+     * Registers what lists the direct children of directory resources. Request.uri is the directory, without a slash at its
+     * end; the URI of a child is that, a slash, and the name of the child. Directories among the children have the type
+     * DIRECTORY_TYPE. A URI that is not one of a directory is NotFound.
+     *
+     * A provider with directories can have skills: each SKILL.md that list or resource lists is one, with all files below
+     * its directory. The host makes their digests.
+     */
+    listDirectory(list: ListHandler): this;
+    listDirectory(options: CacheOptions, list: ListHandler): this;
   }
+
+  /** The MIME type of a directory resource. */
+  export const DIRECTORY_TYPE: "inode/directory";
 
   /** Answers a read. Nothing at all, undefined or an empty array, means that there is no such resource. */
   export type ReadHandler<V = Record<string, any>> = (request: Request<V>) => Answer | Promise<Answer>;
@@ -211,7 +224,7 @@ declare module "wasmres" {
 
   /** What a handler is asked. */
   export interface Request<V = Record<string, any>> {
-    /** What is read or watched. Of completions it is the template; empty in listings. */
+    /** What is read or watched, or the directory that is listed. Of completions it is the template; empty in lists. */
     readonly uri: string;
     /**
      * The decoded variables of the template. An exploded one, as in {/path*}, is an array of strings, others are

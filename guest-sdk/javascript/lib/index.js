@@ -6,6 +6,7 @@ import "./stack.js";
 import "./text.js";
 import "./globals.js";
 
+export { DIRECTORY_TYPE } from "./abi.js";
 export { env } from "./config.js";
 export { Denied, Failure, Invalid, NotFound, Unavailable } from "./failure.js";
 export { dir } from "./files.js";

@@ -20,6 +20,7 @@ class Provider {
     this.templates = []; // in the order of their route numbers
     this.any = undefined;
     this.lister = undefined;
+    this.directoryLister = undefined;
     this.ops = 1 << abi.OP_DESCRIBE;
   }
 
@@ -49,11 +50,15 @@ class Provider {
 
   list(...rest) {
     if (this.lister) throw new TypeError("list is called twice");
-    const [options, list] = rest.length > 1 ? rest : [{}, rest[0]];
-    checkOptions(options, cacheOptions, "list");
-    checkFunction(list, "the handler", "list");
-    this.lister = { list, ...cached(options) };
+    this.lister = lister("list", rest);
     this.ops |= 1 << abi.OP_LIST;
+    return this;
+  }
+
+  listDirectory(...rest) {
+    if (this.directoryLister) throw new TypeError("listDirectory is called twice");
+    this.directoryLister = lister("listDirectory", rest);
+    this.ops |= 1 << abi.OP_LIST_DIR;
     return this;
   }
 
@@ -81,6 +86,14 @@ class Provider {
       this.ops |= 1 << abi.OP_COMPLETE;
     }
   }
+}
+
+/** Makes what answers lists: the arguments of a method are the handler, with options before it or without. */
+function lister(method, rest) {
+  const [options, list] = rest.length > 1 ? rest : [{}, rest[0]];
+  checkOptions(options, cacheOptions, method);
+  checkFunction(list, "the handler", method);
+  return { list, ...cached(options) };
 }
 
 function cached(options) {

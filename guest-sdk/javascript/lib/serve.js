@@ -36,14 +36,16 @@ const isPromise = (value) => typeof value?.then === "function";
 const after = (value, then) => (isPromise(value) ? Promise.resolve(value).then(then) : then(value));
 
 /** Whether the provider has said that it answers an operation. */
-const serves = (op) => op <= abi.OP_EVENT && (registered.ops & (1 << op)) !== 0;
+const serves = (op) => op < 32 && (registered.ops & (1 << op)) !== 0;
 
 function run(op, request, known) {
   switch (op) {
     case abi.OP_DESCRIBE:
       return describe();
     case abi.OP_LIST:
-      return list(request);
+      return list(registered.lister, request);
+    case abi.OP_LIST_DIR:
+      return list(registered.directoryLister, request);
     case abi.OP_COMPLETE:
       return complete(request, known);
   }
@@ -69,8 +71,7 @@ function describe() {
   }
 }
 
-function list(request) {
-  const { lister } = registered;
+function list(lister, request) {
   const page = new Page(hiddenOf(request));
   const listed = after(lister.list(request, page), (answer) => page.take(answer));
   return after(listed, () => page.finish(lister));

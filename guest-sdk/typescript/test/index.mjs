@@ -68,8 +68,22 @@ export class Host {
     const { resources, ops } = await this.manifest();
     const found = [...resources];
     if (!(ops & (1 << abi.OP_LIST))) return found;
+    return [...found, ...(await this.#pages(abi.OP_LIST, {}))];
+  }
+
+  async listDirectory(uri) {
+    const found = await this.#pages(abi.OP_LIST_DIR, await this.#route(uri));
+    const head = `${uri.replace(/\/+$/, "")}/`;
+    const stray = found.find((child) => !child.uri.startsWith(head) || !/^[^/?#]+$/.test(child.uri.slice(head.length)));
+    if (stray) throw new RequestError("invalid_uri", `${stray.uri} is not a direct child of ${uri}`);
+    return found;
+  }
+
+  /** The entries of all pages. */
+  async #pages(operation, request) {
+    const found = [];
     for (let cursor; cursor !== ""; ) {
-      const fields = await this.#run(abi.OP_LIST, { cursor });
+      const fields = await this.#run(operation, { ...request, cursor });
       found.push(...all(fields, 1).map(entry));
       cursor = one(fields, 4) ?? "";
     }

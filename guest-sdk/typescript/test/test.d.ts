@@ -20,6 +20,8 @@ declare module "wasmres/test" {
     text(uri: string, options?: ReadOptions): Promise<string>;
     /** All pages: the fixed resources first. */
     list(): Promise<Entry[]>;
+    /** All pages of the direct children of a directory resource. An entry that is none is an error, as for the host. */
+    listDirectory(uri: string): Promise<Entry[]>;
     templates(): Promise<(Omit<Entry, "uri"> & { uriTemplate: string })[]>;
     complete(uriTemplate: string, argument: string, typed?: string, vars?: Record<string, string>): Promise<string[]>;
     manifest(): Promise<Manifest>;

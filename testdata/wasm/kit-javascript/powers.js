@@ -1,5 +1,5 @@
 // What the kit's provider does with what a host grants.
-import { Conflict, dir, env, fetch, kv, query } from "wasmres";
+import { Conflict, DIRECTORY_TYPE, dir, env, fetch, kv, query } from "wasmres";
 
 export const asks = [
   { name: "http", reason: "fetches pages", optional: true },
@@ -48,6 +48,13 @@ export function servePowers(kit) {
       files.folder(vars.name, "kit://in/", { maxFiles: 3, maxBytes: 1000, hidden: true, mimeType: typeOf }),
     )
     .template("kit://env/{name}", ({ vars }) => env(vars.name));
+}
+
+/** Lists a folder as a directory. */
+export function* listFolder({ uri, vars }) {
+  for (const { name, isDirectory } of files.list(vars.name)) {
+    yield { uri: `${uri}/${name}`, mimeType: isDirectory ? DIRECTORY_TYPE : undefined };
+  }
 }
 
 function typeOf(name, head, isText) {

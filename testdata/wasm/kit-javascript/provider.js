@@ -1,6 +1,6 @@
 // The provider of package abitest, made with the SDK for JavaScript.
-import { Failure, NotFound, provider, Unavailable } from "wasmres";
-import { asks, servePowers } from "./powers.js";
+import { DIRECTORY_TYPE, Failure, NotFound, provider, Unavailable } from "wasmres";
+import { asks, listFolder, servePowers } from "./powers.js";
 import { text } from "./text.js";
 
 const etag = '"v1"';
@@ -39,7 +39,13 @@ const kit = provider({ name: "kit", version: "1.0.0", asks })
     if (value === undefined) throw new NotFound("nothing here");
     return value;
   })
-  .list((request, page) => page.each(entries));
+  .list((request, page) => page.each(entries))
+  .listDirectory((request, page) => {
+    if (request.vars.name) return listFolder(request);
+    if (request.uri === "kit://many") return [...entries, { uri: "kit://many/none", mimeType: DIRECTORY_TYPE }];
+    if (request.uri === "kit://many/none") return [];
+    throw new NotFound("nothing here");
+  });
 servePowers(kit);
 
 const entries = Array.from({ length: 25 }, (_, i) => `kit://many/${i + 1}`);
