@@ -1,6 +1,6 @@
 """What the kit's provider does with what a host grants."""
 
-from wasmres import Blob, Conflict, Dir, Text, env, fetch, kv, query
+from wasmres import DIRECTORY_TYPE, Blob, Conflict, Dir, Text, env, fetch, kv, query
 
 ASKS = [
     {"name": "http", "reason": "fetches pages", "optional": True},
@@ -20,6 +20,15 @@ files = Dir("/kit")
 
 def folder_version(name):
     return files.folder_version(name)
+
+
+def list_folder(request):
+    """Lists a folder as a directory."""
+    for info in files.list(request.vars["name"]):
+        entry = {"uri": request.uri + "/" + info.name}
+        if info.is_dir:
+            entry["mime_type"] = DIRECTORY_TYPE
+        yield entry
 
 
 def serve_granted(kit):

@@ -1,8 +1,8 @@
 """The provider of package abitest, made with the SDK for Python."""
 
-from granted import ASKS, serve_granted
+from granted import ASKS, list_folder, serve_granted
 from text import text
-from wasmres import Blob, Failure, NotFound, Provider, Request, Text, Unavailable
+from wasmres import DIRECTORY_TYPE, Blob, Failure, NotFound, Provider, Request, Text, Unavailable
 
 ETAG = '"v1"'
 ENTRIES = ["kit://many/" + str(i + 1) for i in range(25)]
@@ -94,6 +94,17 @@ def configured(key):
 @kit.list
 def entries():
     return ENTRIES
+
+
+@kit.list_directory
+def children(request):
+    if "name" in request.vars:
+        return list_folder(request)
+    if request.uri == "kit://many":
+        return ENTRIES + [{"uri": "kit://many/none", "mime_type": DIRECTORY_TYPE}]
+    if request.uri == "kit://many/none":
+        return []
+    raise NotFound("nothing here")
 
 
 serve_granted(kit)

@@ -7,6 +7,7 @@ if sys.implementation.name == "micropython":
 else:
     __import__("wasmres.native")  # which stands for the engine in native tests
 
+from .abi import DIRECTORY_TYPE
 from .config import config, env
 from .content import Blob, Content, Text, Unmodified
 from .failure import Denied, Failure, Invalid, NotFound, Unavailable

@@ -60,6 +60,7 @@ class Provider:
         self.templates = []  # in the order of their numbers
         self.any = None
         self.lister = None
+        self.directory_lister = None
         self.ops = 1 << abi.OP_DESCRIBE | 1 << abi.OP_CONFIGURE  # which runs provider.py
         serve.register(self)
 
@@ -108,6 +109,21 @@ class Provider:
                 raise TypeError("list is used twice")
             self.lister = Route("", function, {"ttl": ttl, "public": public})
             self.ops |= 1 << abi.OP_LIST
+            return function
+
+        return decorate(function) if function else decorate
+
+    def list_directory(self, function=None, *, ttl=None, public=False):
+        """Decorates the function that lists the direct children of directory resources, as one of list does. It gets the
+        request, whose uri is the directory, if it has a parameter for it. The URI of a child is that of the directory, a
+        slash, and the name of the child; directories among the children have the mime_type DIRECTORY_TYPE. A URI that is
+        not one of a directory is NotFound."""
+
+        def decorate(function):
+            if self.directory_lister:
+                raise TypeError("list_directory is used twice")
+            self.directory_lister = Route("", function, {"ttl": ttl, "public": public})
+            self.ops |= 1 << abi.OP_LIST_DIR
             return function
 
         return decorate(function) if function else decorate

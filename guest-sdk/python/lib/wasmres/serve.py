@@ -38,7 +38,7 @@ def _serve(op, fields):
     """Returns the code that the operation ends with."""
     out.begin()
     try:
-        if op > abi.OP_EVENT or not _provider.ops >> op & 1:
+        if op > 31 or not _provider.ops >> op & 1:
             return abi.CODE_UNSUPPORTED
         _run(op, fields)
         out.flush_unless_enough()  # after the entries of a list nothing follows that the host would miss
@@ -76,7 +76,9 @@ def _run(op, fields):
     if op == abi.OP_READ:
         _read(fields)
     elif op == abi.OP_LIST:
-        _list(fields)
+        _list(_provider.lister, fields)
+    elif op == abi.OP_LIST_DIR:
+        _list(_provider.directory_lister, fields)
     elif op == abi.OP_COMPLETE:
         _complete(fields)
     elif op == abi.OP_SUBSCRIBE:
@@ -115,9 +117,10 @@ def _route_of(fields):
     return route
 
 
-def _list(fields):
-    page, lister = Page(fields), _provider.lister
-    answer = lister.handler.call(_provider.request_type(fields), page)
+def _list(lister, fields):
+    page, number = Page(fields), fields.get("route", 0)
+    variables = _provider.templates[number - 1].variables if number else ()
+    answer = lister.handler.call(_provider.request_type(fields, variables), page)
     if answer is not None:
         page.take(answer)
     page.finish(lister)

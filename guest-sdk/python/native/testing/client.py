@@ -3,7 +3,7 @@
 import json
 
 from .. import abi
-from ..failure import NotFound
+from ..failure import Failure, NotFound
 from ..matching import find
 from .answer import Answer
 from .operation import Operation
@@ -60,9 +60,22 @@ class Client:
         found = [_entry(fields) for n, fields in manifest if n == 7]
         if not dict(manifest).get(8, 0) >> abi.OP_LIST & 1:
             return found
-        cursor = ""
+        return found + self._pages(abi.OP_LIST, {})
+
+    def list_directory(self, uri):
+        """The direct children of a directory resource, dicts. An entry that is none is an error, as for the host."""
+        found = self._pages(abi.OP_LIST_DIR, self._route(uri)[0])
+        for entry in found:
+            head, _, name = _normal(entry["uri"]).rpartition("/")
+            if head != _normal(uri).rstrip("/") or not name or "?" in name or "#" in name:
+                raise Failure(entry["uri"] + " is not a direct child of " + uri)
+        return found
+
+    def _pages(self, op, fields):
+        """The entries of all pages."""
+        found, cursor = [], ""
         while cursor is not None:
-            o = self._run(abi.OP_LIST, _present(cursor=cursor))
+            o = self._run(op, {**fields, **_present(cursor=cursor)})
             found += [_entry(fields) for fields in o.all(1)]
             cursor = o.one(4)
         return found
