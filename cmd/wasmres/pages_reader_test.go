@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -19,16 +20,19 @@ import (
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/project"
+	"github.com/wasmres/wasmres/internal/registryserver"
 )
 
 const (
 	pageAddress   = "127.0.0.1:8080" // of servers, in pages
+	pageHome      = "/home/me"       // the folder in which a page begins, in pages
+	pageRegistry  = "ghcr.io"        // in pages: a registry of the test
 	patience      = 2 * time.Minute  // with a command, and with what a running one prints
 	exitNoCommand = 127              // the exit status of sh where there is no such command
 )
 
 // goesOn matches commands that do not end.
-var goesOn = regexp.MustCompile(`^(wasmres run --http|wasmres serve|wasmres dev|api/api|sh listen)\b`)
+var goesOn = regexp.MustCompile(`^(wasmres run --(?:http|ui)|wasmres serve|wasmres dev|api/api|sh listen)\b`)
 
 // A reader does what a page says.
 type reader struct {
@@ -38,6 +42,9 @@ type reader struct {
 	root    string
 	dir     string            // where the next command runs
 	address string            // for pageAddress
+	names   map[string]string // for what else pages have in their place
+	env     []string          // that a page adds
+	exports string            // a file with what commands have exported
 	path    string            // what precedes PATH; empty for nothing
 	printed map[string]string // by commands that have ended: what the last of each kind printed
 	running []*program
@@ -45,15 +52,48 @@ type reader struct {
 
 func newReader(t *testing.T, page, bin string) *reader {
 	root := t.TempDir()
-	r := &reader{t: t, page: page, bin: bin, root: root, dir: root, address: freeAddress(t), printed: map[string]string{}}
+	r := &reader{
+		t: t, page: page, bin: bin, root: root, dir: root, address: freeAddress(t), printed: map[string]string{},
+		names: map[string]string{pageHome: root}, exports: filepath.Join(t.TempDir(), "exports"),
+		env: []string{
+			"XDG_STATE_HOME=" + root + "/.local/state", "XDG_DATA_HOME=" + root + "/.local/share", "DOCKER_CONFIG=" + root + "/.docker",
+		},
+	}
 	switch filepath.Base(page) {
 	case "README.md":
 		readmeFiles(t, root)
 	case "python.md":
 		r.path = pythonPath(t)
+	case "operating.md", "check.md":
+		r.addModule("notes.wasm")
+	case "registry.md":
+		r.names[pageRegistry], _ = registryserver.Start(t, registryserver.Options{})
+		r.names["registry.example.org"] = strings.Replace(r.names[pageRegistry], "127.0.0.1", "localhost", 1)
+	case "clients.md":
+		r.addModule("notes.wasm")
+		r.addClients()
 	}
 	t.Cleanup(r.stop)
 	return r
+}
+
+// addModule gives the reader a provider.
+func (r *reader) addModule(name string) {
+	r.t.Helper()
+	if err := os.Symlink(guesttest.File(r.t, "hello"), filepath.Join(r.root, name)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// addClients gives the reader a home with MCP clients.
+func (r *reader) addClients() {
+	r.t.Helper()
+	for _, dir := range []string{".cursor", ".codex"} {
+		if err := os.Mkdir(filepath.Join(r.root, dir), 0o700); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	r.env = append(r.env, "HOME="+r.root, "XDG_CONFIG_HOME="+r.root+"/.config")
 }
 
 // pythonPath returns the beginning of a PATH on which python3 has pytest.
@@ -93,11 +133,13 @@ func (r *reader) do(b block) {
 func (r *reader) write(name, text string) {
 	r.t.Helper()
 	file := filepath.Join(r.dir, filepath.FromSlash(name))
+	if inHome, ok := strings.CutPrefix(name, "~/"); ok {
+		file = filepath.Join(r.root, filepath.FromSlash(inHome))
+	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		r.t.Fatal(err)
 	}
-	text = strings.ReplaceAll(text, pageAddress, r.address)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(r.real(text)), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -129,10 +171,12 @@ func (r *reader) run(run commandLine) {
 	if status != run.status {
 		r.t.Fatalf("%s:%d: exit status %d, want %d\n%s\n%s", r.page, run.line, status, run.status, run.shell, printed)
 	}
-	if !prints(run.output, printed) {
+	names, ok := prints(run.output, printed)
+	if !ok {
 		r.t.Fatalf("%s:%d: %s\n-- is shown to print --\n%s\n-- and prints --\n%s",
 			r.page, run.line, run.shell, run.output, printed)
 	}
+	maps.Copy(r.names, names)
 }
 
 // shell runs a command, and keeps the folder it has gone to.
@@ -145,7 +189,11 @@ func (r *reader) shell(line string) (printed string, status int) {
 		r.t.Fatal(err)
 	}
 	defer folder.Close()
-	cmd := r.command(ctx, line+"\nstatus=$?; pwd >&3; exit $status")
+	keep := ""
+	if strings.HasPrefix(line, "export ") {
+		keep = "export -p >'" + r.exports + "'; "
+	}
+	cmd := r.command(ctx, line+"\nstatus=$?; "+keep+"pwd >&3; exit $status")
 	cmd.ExtraFiles = []*os.File{told}
 	out, err := cmd.CombinedOutput()
 	if err := told.Close(); err != nil {
@@ -167,19 +215,36 @@ func (r *reader) shell(line string) (printed string, status int) {
 
 // command makes a command that finds compilers, but no network.
 func (r *reader) command(ctx context.Context, line string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "sh", "-c", strings.ReplaceAll(line, pageAddress, r.address))
+	if _, err := os.Stat(r.exports); err == nil {
+		line = ". '" + r.exports + "'; " + line
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", r.real(line))
 	cmd.Dir = r.dir
 	cmd.Env = append(cmd.Environ(), "PATH="+r.path+r.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+r.t.TempDir(),
 		"WASMRES_CACHE_DIR="+guesttest.CacheDir(r.t), "WASMRES_LOG_LEVEL=info", "GOFLAGS=", "GOPROXY=off",
 		"GOTOOLCHAIN=local", "CARGO_NET_OFFLINE=true", "CARGO_TARGET_DIR=target", "RUSTFLAGS=",
 		"CARGO_PROFILE_DEV_DEBUG=0") // what only debuggers read takes a quarter of the time
+	cmd.Env = append(cmd.Env, r.env...)
 	cmd.WaitDelay = 5 * time.Second
 	return cmd
 }
 
 // shown returns what was printed as a page shows it.
 func (r *reader) shown(printed string) string {
+	for name, is := range r.names {
+		if _, ok := standIns[name]; !ok {
+			printed = strings.ReplaceAll(printed, is, name)
+		}
+	}
 	return strings.ReplaceAll(printed, r.address, pageAddress)
+}
+
+// real returns a text of a page with what its names stand for.
+func (r *reader) real(text string) string {
+	for name, is := range r.names {
+		text = strings.ReplaceAll(text, name, is)
+	}
+	return strings.ReplaceAll(text, pageAddress, r.address)
 }
 
 // A program is a command that keeps running.
@@ -221,7 +286,7 @@ func (r *reader) start(line string) {
 	if strings.HasPrefix(line, "wasmres ") {
 		r.stop()
 	}
-	if strings.HasPrefix(line, "wasmres dev") {
+	if strings.HasPrefix(line, "wasmres dev") || line == "wasmres serve" {
 		line += " --http " + pageAddress // which is where it serves anyhow
 	}
 	ctx, interrupt := context.WithCancel(r.t.Context())
@@ -250,7 +315,8 @@ func (r *reader) await(line int, shown string) {
 	var printed string
 	right := func(all string) bool {
 		printed = r.shown(all)
-		return prints(shown, printed)
+		_, ok := prints(shown, printed)
+		return ok
 	}
 	late := time.After(patience)
 	for !p.take(right) {

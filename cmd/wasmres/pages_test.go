@@ -21,10 +21,11 @@ import (
 //     and stderr, where "…" stands for anything, alone on a line for any lines, and the width of spaces does not count.
 //     A command fails where its line ends in "# exit status N", and only there.
 //   - Commands that do not end go on until the end of the page, and servers until the next one starts. A block without
-//     commands is what the last of them prints next.
+//     commands is what the last of them prints next. Variables that are exported stay.
+//   - A page's names for what differs in each run are taken for those that are printed: see [standIns] and [newReader].
 //
-// Other blocks are left out, as "sh", which is what a reader does to a machine. A page about a language makes a new project
-// in its first block.
+// Other blocks are left out, as "sh", which is what a reader does to a machine: the line before it is a comment of HTML that
+// says why no test runs it. A page about a language makes a new project in its first block.
 func TestPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds projects")
@@ -38,7 +39,9 @@ func TestPages(t *testing.T) {
 		t.Fatalf("there are no tutorials: %v", err)
 	}
 	bin := buildProgram(t)
-	for _, file := range append(append(pages, tutorials...), "../../docs/patterns.md", "../../docs/porting.md", "../../README.md") {
+	for _, file := range append(append(pages, tutorials...), "../../README.md",
+		"../../docs/patterns.md", "../../docs/porting.md", "../../docs/hosting.md", "../../docs/operating.md", "../../docs/registry.md",
+		"../../docs/clients.md", "../../docs/providers.md", "../../docs/check.md") {
 		name := strings.TrimSuffix(filepath.Base(file), ".md")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,6 +84,8 @@ var (
 	fence    = regexp.MustCompile("^```+([a-z]*)$")
 	fileName = regexp.MustCompile("`([^` ]+)`:$")
 	failing  = regexp.MustCompile(`# exit status ([1-9])$`)
+	notRun   = regexp.MustCompile(`^<!-- not run: .+ -->$`)
+	indented = regexp.MustCompile(`^    (\$ |wasmres )`) // a block of commands without a fence
 
 	sources = []string{"go", "rust", "c", "ts", "js", "python"} // languages whose blocks must be files
 )
@@ -92,6 +97,9 @@ func parsePage(text string) (blocks []block, err error) {
 	for i := 0; i < len(lines); i++ {
 		open := fence.FindStringSubmatch(lines[i])
 		if open == nil {
+			if indented.MatchString(lines[i]) {
+				return nil, fmt.Errorf("%d: write commands in a block console, or sh", i+1)
+			}
 			if strings.TrimSpace(lines[i]) != "" {
 				before = lines[i]
 			}
@@ -105,8 +113,11 @@ func parsePage(text string) (blocks []block, err error) {
 		if name := fileName.FindStringSubmatch(before); name != nil {
 			b.file = name[1]
 		}
+		reason := notRun.MatchString(before)
 		i, before = i+1+length, ""
 		switch {
+		case (open[1] == "sh" || strings.HasPrefix(b.text, "$ ")) && open[1] != "console" && !reason:
+			return nil, fmt.Errorf("%d: make the block console, or sh after a line <!-- not run: WHY -->", b.line)
 		case open[1] == "console":
 			b.parseCommands()
 			blocks = append(blocks, b)
@@ -143,8 +154,11 @@ func (b *block) parseCommands() {
 	}
 }
 
-// prints reports whether what was printed is what a page shows.
-func prints(shown, printed string) bool {
+// standIns are what pages show for names that differ in each run.
+var standIns = map[string]string{"k7q2mzm5x3fd": `[a-z0-9]{12}`} // by what stands for it: the ID of a key
+
+// prints reports whether what was printed is what a page shows, and what stood for the names of standIns.
+func prints(shown, printed string) (names map[string]string, ok bool) {
 	var expr strings.Builder
 	expr.WriteString(`\A`)
 	for line := range strings.Lines(tidy(shown)) {
@@ -152,9 +166,24 @@ func prints(shown, printed string) bool {
 			expr.WriteString(`(?:.*\n)*?`)
 			continue
 		}
-		expr.WriteString(strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*"))
+		line = strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*")
+		for name, form := range standIns {
+			line = strings.ReplaceAll(line, name, "(?P<"+name+">"+form+")")
+		}
+		expr.WriteString(line)
 	}
-	return regexp.MustCompile(expr.String() + `\z`).MatchString(tidy(printed))
+	all := regexp.MustCompile(expr.String() + `\z`)
+	found := all.FindStringSubmatch(tidy(printed))
+	if found == nil {
+		return nil, false
+	}
+	names = map[string]string{}
+	for i, name := range all.SubexpNames() {
+		if name != "" {
+			names[name] = found[i]
+		}
+	}
+	return names, true
 }
 
 // spaces between words are one space, as the width of columns depends on versions and sizes.
@@ -182,9 +211,29 @@ func TestPrints(t *testing.T) {
 		{"…\nb", "b", true}, {"…\nb", "a\na\nb\n", true}, {"…", "", true}, {"a  b", "a\tb", true},
 		{"a b", "ab", false}, {"…\nb", "a\nab", false}, {"a\n…", "a\nb\nc", true},
 	} {
-		if got := prints(c.shown, c.printed); got != c.want {
+		if _, got := prints(c.shown, c.printed); got != c.want {
 			t.Errorf("%q shown, %q printed: got %v", c.shown, c.printed, got)
 		}
+	}
+}
+
+func TestPrintsNames(t *testing.T) {
+	names, ok := prints("Key k7q2mzm5x3fd of …", "Key abcdefgh2345 of acme\n")
+	if !ok || names["k7q2mzm5x3fd"] != "abcdefgh2345" {
+		t.Errorf("got %v, %v", names, ok)
+	}
+}
+
+func TestPagesSayWhyBlocksAreNotRun(t *testing.T) {
+	for _, page := range []string{
+		"```sh\nwasmres serve\n```\n", "text:\n\n```\n$ wasmres serve\n```\n", "    wasmres serve\n", "```go\nx\n```\n",
+	} {
+		if _, err := parsePage(page); err == nil {
+			t.Errorf("%q is accepted", page)
+		}
+	}
+	if _, err := parsePage("<!-- not run: it needs systemd -->\n```sh\nwasmres serve\n```\n"); err != nil {
+		t.Error(err)
 	}
 }
 
