@@ -51,7 +51,6 @@ var doors = map[string][]string{
 	"github.com/google/go-containerregistry":  {},
 	"github.com/google/jsonschema-go":         {"runtime/internal/mcp/mcptest"},
 	"github.com/rogpeppe/go-internal":         {"internal/session", "internal/guesttest", "internal/clientconfig"},
-	"github.com/microcosm-cc/bluemonday":      {"internal/markdown"},
 	"github.com/yuin/goldmark":                {"internal/markdown"},
 	"github.com/yosida95/uritemplate":         {"internal/check"},
 	"github.com/jackc/pgx/v5":                 {"runtime/capability/sqlcap/postgres"},

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"html/template"
 
-	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -15,19 +14,6 @@ import (
 var renderer = goldmark.New(goldmark.WithExtensions(
 	extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)), extension.Strikethrough, extension.Linkify,
 )) // safe for concurrent use
-
-// sanitizer permits the elements that renderer makes, and links.
-var sanitizer = func() *bluemonday.Policy {
-	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del", "hr", "br", "table", "thead", "tbody", "tr", "th", "td")
-	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
-	p.AllowAttrs("href").OnElements("a")
-	p.AllowURLSchemes("http", "https", "mailto")
-	p.AllowRelativeURLs(true) // those of HTML, to this server
-	p.RequireNoFollowOnLinks(false)
-	p.RequireNoReferrerOnFullyQualifiedLinks(true)
-	return p
-}() // safe for concurrent use once it is made
 
 // HTML renders Markdown. target says where each link leads, as a URL. Pictures become links: a page loads nothing from
 // elsewhere.
@@ -58,5 +44,5 @@ func HTML(source []byte, target func(destination string) string) template.HTML {
 	if err := renderer.Renderer().Render(&b, source, doc); err != nil {
 		return template.HTML(template.HTMLEscapeString(string(source)))
 	}
-	return template.HTML(sanitizer.SanitizeBytes(b.Bytes())) //nolint:gosec // it was sanitised
+	return template.HTML(sanitize(b.Bytes())) //nolint:gosec // it was sanitised
 }
