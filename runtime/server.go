@@ -228,7 +228,8 @@ func (s *Server) Streams() (listening, ofSessions int) {
 	return listening, max(s.core.Streams()-listening, 0)
 }
 
-// Call answers one request as a client of revision 2025-11-25 receives it. params is marshalled as JSON. A failure is an
+// Call answers one request as a client of revision 2025-11-25 receives it. It also answers resources/directory/read, skills/list
+// and skills/get, which that revision does not have, in the same form. params is marshalled as JSON. A failure is an
 // [*RPCError], whose chain has the provider's [abi.Error] if the provider failed.
 func (s *Server) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	text, err := json.Marshal(params)
@@ -236,7 +237,7 @@ func (s *Server) Call(ctx context.Context, method string, params any) (json.RawM
 		return nil, fmt.Errorf("call %s: encode params: %w", method, err)
 	}
 	defer s.direct.AfterResponse()
-	result, failed := s.direct.Call(ctx, &mcp.Call{Method: method, Params: text, Revision: mcp.Revision20251125})
+	result, failed := s.direct.Call(ctx, &mcp.Call{Method: method, Params: text, Revision: mcp.Revision20251125, Extensions: true})
 	if failed != nil {
 		return nil, &RPCError{Code: failed.Code, Message: failed.Message, Data: failed.Data, cause: failed.Unwrap()}
 	}

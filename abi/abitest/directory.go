@@ -23,9 +23,6 @@ func manyChildren() (all []string) {
 
 // testDirectory lists directories, in pages of several sizes, and what is no directory.
 func (k *kit) testDirectory(t *testing.T) {
-	if !k.manifest.Implements(abi.OpListDir) {
-		t.Skip("the guest has no directories")
-	}
 	for _, limit := range []uint32{0, 1, 7, 25, 26, 27, 1000} {
 		t.Run(fmt.Sprintf("limit %d", limit), func(t *testing.T) { k.testPages(t, limit) })
 	}

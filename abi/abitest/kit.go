@@ -95,7 +95,7 @@ func (k *kit) describe(t *testing.T) *abi.Manifest {
 	if m.Name != "kit" {
 		t.Errorf("the manifest's name: got %q, want kit", m.Name)
 	}
-	for _, op := range []abi.Op{abi.OpDescribe, abi.OpList, abi.OpRead, abi.OpComplete, abi.OpSubscribe, abi.OpPoll} {
+	for _, op := range []abi.Op{abi.OpDescribe, abi.OpList, abi.OpRead, abi.OpComplete, abi.OpSubscribe, abi.OpPoll, abi.OpListDir} {
 		if !m.Implements(op) {
 			t.Errorf("the manifest's ops %b lack %s", m.Ops, op)
 		}

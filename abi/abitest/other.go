@@ -86,7 +86,7 @@ func (k *kit) testServices(t *testing.T) {
 }
 
 func (k *kit) testUnknownOperations(t *testing.T) {
-	for _, op := range []abi.Op{abi.OpEvent, 9, 31, 32, 33, 1000, 1<<31 + 2, 1<<32 - 1} {
+	for _, op := range []abi.Op{abi.OpEvent, 10, 31, 32, 33, 1000, 1<<31 + 2, 1<<32 - 1} {
 		if !k.manifest.Implements(op) {
 			wantCode(t, k.ask(t, op, &abi.Request{URI: "kit://text"}), abi.CodeUnsupported)
 		}

@@ -38,7 +38,7 @@ const maxStack = 32
 var opNames = map[string]abi.Op{}
 
 func init() {
-	for _, op := range []abi.Op{abi.OpList, abi.OpRead, abi.OpComplete, abi.OpSubscribe, abi.OpUnsubscribe, abi.OpPoll} {
+	for _, op := range []abi.Op{abi.OpList, abi.OpListDir, abi.OpRead, abi.OpComplete, abi.OpSubscribe, abi.OpUnsubscribe, abi.OpPoll} {
 		opNames[op.String()] = op
 	}
 }

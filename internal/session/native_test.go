@@ -58,7 +58,7 @@ func TestPythonKitNatively(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := guesttest.RunPython(t, dir, python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_kit.py")
-	if err != nil || !strings.Contains(out, "11 passed") {
+	if err != nil || !strings.Contains(out, "12 passed") {
 		t.Errorf("got %v and\n%s", err, out)
 	}
 }
@@ -224,9 +224,9 @@ type entry struct {
 	}
 }
 
-func (n *native) entries(kind string) ([]abi.Resource, error) {
+func (n *native) entries(request map[string]any) ([]abi.Resource, error) {
 	var all []entry
-	if err := n.ask(map[string]any{"kind": kind}, &all); err != nil {
+	if err := n.ask(request, &all); err != nil {
 		return nil, err
 	}
 	resources := make([]abi.Resource, len(all))
@@ -253,12 +253,22 @@ func (n *native) entries(kind string) ([]abi.Resource, error) {
 }
 
 func (n *native) List(context.Context, *resource.Request) (*abi.Reply, error) {
-	resources, err := n.entries("list")
+	resources, err := n.entries(map[string]any{"kind": "list"})
 	return &abi.Reply{Resources: resources}, err
 }
 
+func (n *native) HasDirectories() bool { return true }
+
+func (n *native) ReadDirectory(_ context.Context, req *resource.Request) (*abi.Reply, error) {
+	resources, err := n.entries(map[string]any{"kind": "directory", "uri": req.URI.String()})
+	if err != nil {
+		return nil, err
+	}
+	return &abi.Reply{Resources: resources}, nil
+}
+
 func (n *native) Templates(context.Context, *resource.Request) (*abi.Reply, error) {
-	resources, err := n.entries("templates")
+	resources, err := n.entries(map[string]any{"kind": "templates"})
 	reply := &abi.Reply{}
 	for _, r := range resources {
 		reply.Templates = append(reply.Templates, abi.Template{

@@ -125,7 +125,7 @@ func (p *parser) end(s *section) (err error) {
 	return nil
 }
 
-const sections = "write a section as list, templates, read URI, complete TEMPLATE VARIABLE=PREFIX, text, " +
+const sections = "write a section as list, templates, read URI, directory URI, complete TEMPLATE VARIABLE=PREFIX, text, " +
 	"crash OPERATION URI, host SERVICE …, time TIME, seed NUMBER, limits, or grants"
 
 func (p *parser) add(s *section) error {

@@ -17,6 +17,9 @@ func TestMistakesSayWhereTheyAre(t *testing.T) {
 		"no kind":            {"About.\n-- raed x:y --\n", `s:2: unknown section "raed": write a section as list, templates, read URI`},
 		"no words":           {"-- \"\" --\n", `s:1: unknown section "": write a section as`},
 		"read without URI":   {"-- read --\n", "s:1: write it as: read URI"},
+		"directory of none":  {"-- directory --\n", "s:1: write it as: directory URI"},
+		"directory of two":   {"-- directory x:y x:z --\n", "s:1: write it as: directory URI"},
+		"directory of more":  {"-- directory x:y cursor=a b --\n", "s:1: write it as: directory URI"},
 		"read of two":        {"-- read x:y x:z --\n", "s:1: write it as: read URI"},
 		"list of what":       {"-- list 7 --\n", "s:1: write it as: list, or list cursor=CURSOR"},
 		"complete what":      {"-- complete x:{y} --\n", "s:1: write it as: complete TEMPLATE"},
@@ -79,6 +82,7 @@ func TestMistakesSayWhereTheyAre(t *testing.T) {
 		"crash of what":      {"-- crash --\n{}\n", "s:1: write it as: crash read URI"},
 		"crash of a code":    {"-- crash read x:y --\n{\"code\": \"fell\"}\n", `s:1: section crash: unknown code "fell"`},
 		"crash member":       {"-- crash list --\n{\"core\": 1}\n", `s:1: section crash: write it as {"code"`},
+		"crash of listdir":   {"-- crash listdir x:y --\n{\"core\": 1}\n", `s:1: section crash: write it as {"code"`},
 		"crash request":      {"-- crash list --\n{\"code\": \"trap\", \"request\": {\"url\": 1}}\n", `s:1: section crash: request: json: unknown field "url"`},
 		"crash stack":        {"-- crash list --\n{\"code\": \"trap\", \"stack\": [1], \"names\": [\"a\", \"b\"]}\n", `s:1: section crash: hostCalls must`},
 		"crash time":         {"-- crash list --\n{\"code\": \"trap\", \"time\": \"7:00\"}\n", `s:1: section crash: write the time as`},
@@ -112,7 +116,7 @@ func TestMistakesSayWhereTheyAre(t *testing.T) {
 func TestRequestsHaveOneForm(t *testing.T) {
 	for _, line := range []string{
 		"list", "list cursor=a", `list cursor="a b"`, "templates cursor=x=y", "read x:y?a=b", `read "x y"`, `read ""`, `read "a\"b\\"`,
-		"read --", "complete x:{y} y=", `complete x:{y} y="A B"`, "complete x:{y,z} y=a z=b=c", `read "\u0007"`, `complete "x:{y} z" "a b"=c`,
+		"directory x:y", `directory "x y" cursor="a b"`, "read --", "complete x:{y} y=", `complete x:{y} y="A B"`, "complete x:{y,z} y=a z=b=c", `read "\u0007"`, `complete "x:{y} z" "a b"=c`,
 	} {
 		s, err := session.Parse("s", []byte("-- "+line+" --\n"))
 		if err != nil {

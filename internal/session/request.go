@@ -16,6 +16,7 @@ const (
 	List      Kind = "list"      // one page of resources
 	Templates Kind = "templates" // one page of templates
 	Read      Kind = "read"      // a resource
+	Directory Kind = "directory" // one page of the children of a directory resource
 	Complete  Kind = "complete"  // values of a template's variable
 	Crashed   Kind = "crash"     // a call in which the guest failed
 )
@@ -23,8 +24,8 @@ const (
 // A Request is one request of a client.
 type Request struct {
 	Kind     Kind
-	Cursor   string     // List, Templates; empty for the first page
-	URI      string     // Read: of the resource; Complete: the template
+	Cursor   string     // List, Templates, Directory; empty for the first page
+	URI      string     // Read, Directory: of the resource; Complete: the template
 	Variable string     // Complete: the one to complete
 	Prefix   string     // Complete: the value typed so far
 	Known    []Argument // Complete: variables known already
@@ -44,6 +45,10 @@ func (r *Request) String() string {
 		}
 	case Read:
 		words = append(words, word(r.URI))
+	case Directory:
+		if words = append(words, word(r.URI)); r.Cursor != "" {
+			words = append(words, pair("cursor", r.Cursor))
+		}
 	case Crashed:
 		words = append(words, r.Op.String())
 		if r.URI != "" {
@@ -70,6 +75,8 @@ func parseRequest(words []string) (r Request, ok bool, err error) {
 		}
 		r.URI = words[1]
 		return r, true, nil
+	case Directory:
+		return r, true, r.parseDirectory(words[1:])
 	case Complete:
 		return r, true, r.parseCompletion(words[1:])
 	case Crashed:
@@ -88,6 +95,14 @@ func (r *Request) parsePage(words []string) error {
 	}
 	r.Cursor = cursor
 	return nil
+}
+
+func (r *Request) parseDirectory(words []string) error {
+	if len(words) == 0 || len(words) == 2 && !strings.HasPrefix(words[1], "cursor=") || len(words) > 2 {
+		return errors.New("write it as: directory URI, or directory URI cursor=CURSOR")
+	}
+	r.URI = words[0]
+	return r.parsePage(words[1:])
 }
 
 var errCompletion = errors.New(
@@ -115,7 +130,7 @@ func (r *Request) parseCompletion(words []string) error {
 // parseCrashed reads the operation, and the URI if there is one.
 func (r *Request) parseCrashed(words []string) error {
 	if len(words) == 0 || len(words) > 2 || opNames[words[0]] == 0 {
-		return errors.New("write it as: crash read URI, or another operation: list, complete, subscribe, unsubscribe, poll")
+		return errors.New("write it as: crash read URI, or another operation: list, listdir, complete, subscribe, unsubscribe, poll")
 	}
 	if r.Op = opNames[words[0]]; len(words) == 2 {
 		r.URI = words[1]
@@ -143,8 +158,12 @@ func (r *Request) call() (method string, params any) {
 	if r.Cursor != "" {
 		page["cursor"] = r.Cursor
 	}
-	if r.Kind == Templates {
+	switch r.Kind {
+	case Templates:
 		return "resources/templates/list", page
+	case Directory:
+		page["uri"] = r.URI
+		return "resources/directory/read", page
 	}
 	return "resources/list", page
 }

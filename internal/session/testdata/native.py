@@ -44,6 +44,8 @@ def answer(client, request):
         return [content(c) for c in client.read(request["uri"]).contents]
     if request["kind"] == "complete":
         return client.complete(request["uri"], request["arg"], request["typed"], **request["known"])
+    if request["kind"] == "directory":
+        return [entry(e) for e in client.list_directory(request["uri"])]
     return [entry(e) for e in (client.list() if request["kind"] == "list" else client.templates())]
 
 

@@ -162,6 +162,8 @@ type Call struct {
 	Notify   Notify          // nil drops notifications
 	Session  string          // as Message.Session
 	Trace    trace.Parent    // as Message.Trace
+	// Extensions offers the methods of extensions in every revision. Their results have the form of Revision.
+	Extensions bool
 }
 
 // Call answers one request with the JSON text of its result. The [inflight.Hold] of ctx is charged for the result and
@@ -170,7 +172,8 @@ func (c *Core) Call(ctx context.Context, call *Call) (json.RawMessage, *Error) {
 	r := &request{
 		core: c, method: call.Method, modern: call.Revision.Modern(),
 		structured: call.Revision.structured(), audio: call.Revision.audio(),
-		stream: ResponseStream{Notify: call.Notify}, session: call.Session,
+		extensions: call.Revision.Modern() || call.Extensions,
+		stream:     ResponseStream{Notify: call.Notify}, session: call.Session,
 	}
 	r.params.parse(call.Params)
 	ctx, r.access = c.beginAccess(ctx, r, call.Revision, call.Trace)
@@ -194,7 +197,7 @@ const copies = 6
 // of another answer.
 func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, outlet ResponseStream) ([]byte, *Error) {
 	r := &request{
-		core: c, message: m, method: m.Method, params: m.params, modern: m.Revision == "",
+		core: c, message: m, method: m.Method, params: m.params, modern: m.Revision == "", extensions: m.Revision == "",
 		structured: m.Revision == "" || m.Revision.structured(), audio: m.Revision == "" || m.Revision.audio(),
 		stream: outlet, session: m.Session, links: m.DownloadLinks,
 		budget: c.cfg.Budget, prefixLen: len(dst), out: appendResultHead(dst, m.ID),
@@ -320,6 +323,7 @@ type request struct {
 	method     string
 	params     params
 	modern     bool
+	extensions bool // whether it may use methods of extensions
 	structured bool // the client's revision has structured results of tools
 	audio      bool // the client's revision has audio in results of tools
 	stream     ResponseStream

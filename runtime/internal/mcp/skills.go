@@ -12,7 +12,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-// The methods of the extension for skills, which is specified for the modern revision alone.
+// The methods of the extension for skills, which is specified for the modern revision alone. Programs may call them in every
+// revision.
 const (
 	methodDirectory  = "resources/directory/read"
 	methodSkills     = "skills/list"
@@ -21,7 +22,9 @@ const (
 )
 
 // hasSkills reports whether r may use the extension: only a source with directories can have skills.
-func (c *Core) hasSkills(r *request) bool { return r.modern && resource.HasDirectories(c.cfg.Source) }
+func (c *Core) hasSkills(r *request) bool {
+	return r.extensions && resource.HasDirectories(c.cfg.Source)
+}
 
 // skillMethod is method, for the methods of the extension.
 func (c *Core) skillMethod(r *request) func(context.Context, *request) error {

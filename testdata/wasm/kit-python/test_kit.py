@@ -171,3 +171,30 @@ def test_library() -> None:
         "http": {"url": "https://example.org/a?q=1"}, "file": "text", "rows": [[2]], "env": "Cork",
     }
     assert "HOME_TOWN" not in os.environ
+
+
+def test_directories() -> None:
+    app = Provider("directories")
+
+    @app.list_directory
+    def children(page, request):
+        if request.uri != "x://dir" or "path" in request.vars:
+            raise NotFound("no directory")
+        for i in range(int(page.cursor or 0), 7):
+            if i % 3 == 0 and str(i) != page.cursor and i:
+                page.next(i)
+                return
+            page.add({"uri": "x://dir/" + str(i), "mime_type": "inode/directory"})
+
+    client = Client(app)
+    assert [entry["uri"] for entry in client.list_directory("x://dir")] == ["x://dir/" + str(i) for i in range(7)]
+    assert client.list() == []
+    with pytest.raises(NotFound):
+        client.list_directory("x://file")
+
+    elsewhere = Provider("elsewhere")
+    elsewhere.list_directory(lambda: ["x://dir/a/b"])
+    with pytest.raises(Failure, match="x://dir/a/b is not a direct child of x://dir"):
+        Client(elsewhere).list_directory("x://dir")
+    with pytest.raises(TypeError, match="list_directory is used twice"):
+        elsewhere.list_directory(lambda: [])

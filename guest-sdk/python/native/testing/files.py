@@ -43,8 +43,6 @@ class Files:
 
     def list(self, path, _offset, _length, after, *_):
         def entries(real):
-            if not os.path.isdir(real):
-                return abi.CODE_INVALID_PARAMS
             names = sorted(name for name in os.listdir(real) if not after or name > after)
             return [_describe(os.path.join(real, name)) for name in names], None
 
