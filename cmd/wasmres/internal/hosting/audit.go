@@ -16,6 +16,7 @@ import (
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/ledger"
+	"github.com/wasmres/wasmres/internal/textwidth"
 )
 
 // AuditCommand returns the command audit.
@@ -130,7 +131,7 @@ func showLedger(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(c.App.Writer)
+	out, width := bufio.NewWriter(c.App.Writer), terminal.Width(c.App.Writer)
 	var text []byte
 	print := func(l *ledger.Line) error {
 		if !q.Fits(l) {
@@ -141,7 +142,7 @@ func showLedger(c *cli.Context) error {
 			_, err := out.Write(text)
 			return err
 		}
-		return printEntry(out, l)
+		return printEntry(out, width, l)
 	}
 	if c.String("socket") != "" || c.String("url") != "" {
 		return errors.Join(askLedger(c, q, print), out.Flush())
@@ -216,20 +217,28 @@ func givenTime(c *cli.Context, name string, now time.Time) (time.Time, error) {
 	return now.Add(-d), nil
 }
 
-// printEntry prints an entry on a line, with what has changed of an object. What it has may be foreign.
-func printEntry(w io.Writer, l *ledger.Line) error {
+// printEntry prints an entry on a line, with what has changed of an object; on several if the line would exceed the columns of a
+// terminal; 0 for none. What it has may be foreign.
+func printEntry(w io.Writer, columns int, l *ledger.Line) error {
 	who := l.Actor
 	if l.Via != "" {
 		who += " (" + l.Via + ")"
 	}
-	line := fmt.Sprintf("%s  %-20s %-12s %-20s %s", l.Time.Format(time.RFC3339), terminal.Cell(who), terminal.Cell(orDash(l.Tenant)), terminal.Cell(l.Action), terminal.Cell(l.Object))
+	at := l.Time.Format(time.RFC3339)
+	line := fmt.Sprintf("%-20s %-12s %-20s %s", terminal.Cell(who), terminal.Cell(orDash(l.Tenant)), terminal.Cell(l.Action), terminal.Cell(l.Object))
 	was, is := difference(l.Before, l.After)
 	for _, more := range []struct{ mark, text string }{{"was", was}, {"is", is}, {"outcome", l.Outcome}} {
 		if more.text != "" {
 			line += "  " + more.mark + " " + terminal.Cell(more.text)
 		}
 	}
-	_, err := fmt.Fprintln(w, strings.TrimRight(line, " "))
+	line = strings.TrimRight(line, " ")
+	indent := len(at) + terminal.ColumnGap
+	if columns > 0 && indent+textwidth.Of(line) > columns {
+		terminal.Style{Width: columns}.Paragraph(w, at, indent, line)
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "%s  %s\n", at, line)
 	return err
 }
 

@@ -55,7 +55,7 @@ func (s Style) Paragraph(w io.Writer, name string, indent int, text string) {
 }
 
 // Figures prints rows with a name in the first cell and numbers, aligned to the right, in the others. It cuts names if the
-// rows would be wider than s.
+// rows would be wider than s, and leaves the last numbers out if that is not enough.
 func (s Style) Figures(w io.Writer, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -63,15 +63,19 @@ func (s Style) Figures(w io.Writer, rows [][]string) {
 			widths[i] = max(widths[i], textwidth.Of(cell))
 		}
 	}
-	left := s.Width
-	for _, width := range widths[1:] {
-		left -= width + ColumnGap
+	left := s.Width - min(widths[0], MinWidth)
+	for i, width := range widths[1:] {
+		if left -= width + ColumnGap; left < 0 {
+			left += width + ColumnGap
+			widths = widths[:i+1]
+			break
+		}
 	}
-	widths[0] = min(widths[0], max(left, MinWidth))
+	widths[0] = min(widths[0], left+min(widths[0], MinWidth))
 	for _, row := range rows {
 		line := s.Clip(row[0], widths[0])
 		line += strings.Repeat(" ", widths[0]-textwidth.Of(line))
-		for i, cell := range row[1:] {
+		for i, cell := range row[1:len(widths)] {
 			line += strings.Repeat(" ", ColumnGap+widths[i+1]-textwidth.Of(cell)) + cell
 		}
 		fmt.Fprintln(w, strings.TrimRight(line, " "))

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"strings"
 
@@ -9,15 +10,17 @@ import (
 	"github.com/wasmres/wasmres/internal/textwidth"
 )
 
-// A Table prints rows in columns when it is flushed: the widths of columns depend on all rows.
+// A Table prints rows in columns when it is flushed: the widths of columns depend on all rows. On a terminal the last cell of a
+// row goes on below itself where it is too long for the line.
 type Table struct {
-	w    io.Writer
-	rows [][]string
+	w     io.Writer
+	width int // of the terminal; 0 if w is none
+	rows  [][]string
 }
 
 // NewTable returns a Table on w with a first row, unless head is empty.
 func NewTable(w io.Writer, head ...string) *Table {
-	t := &Table{w: w}
+	t := &Table{w: w, width: Width(w)}
 	if len(head) > 0 {
 		t.Row(head...)
 	}
@@ -55,26 +58,83 @@ func (t *Table) Flush() error {
 	}
 	out := bufio.NewWriter(t.w)
 	for _, row := range t.rows {
-		for i, cell := range row {
-			if i < len(row)-1 {
-				cell = textwidth.Pad(cell, widths[i]+ColumnGap)
-			}
-			_, _ = out.WriteString(cell) // Flush returns its error
-		}
-		_ = out.WriteByte('\n')
+		t.print(out, row, widths)
 	}
 	t.rows = nil
-	return out.Flush()
+	return out.Flush() // which returns the first error of out
 }
 
-// PrintTable prints a list. The last cell of each row is a description, which is cut to the width of a terminal.
+// print prints a row. Its last cell is broken between words.
+func (t *Table) print(out io.Writer, row []string, widths []int) {
+	var line strings.Builder
+	indent := 0
+	for i := range max(len(row)-1, 0) {
+		line.WriteString(textwidth.Pad(row[i], widths[i]+ColumnGap))
+		indent += widths[i] + ColumnGap
+	}
+	last := ""
+	if len(row) > 0 {
+		last = row[len(row)-1]
+	}
+	if left := t.width - indent; t.width > 0 && left >= MinWidth && textwidth.Of(last) > left {
+		Style{Width: t.width}.Paragraph(out, line.String(), indent, last)
+		return
+	}
+	fmt.Fprintln(out, line.String()+last)
+}
+
+// PrintTable prints a list. The last cell of each row is a description, which is cut to the width of a terminal. If the other
+// cells leave no room for it, each row is a paragraph, with a line for each cell.
 func PrintTable(w io.Writer, head []string, rows [][]string) error {
-	cutLast(append([][]string{head}, rows...), Width(w))
+	return printTable(w, Width(w), head, rows)
+}
+
+func printTable(w io.Writer, width int, head []string, rows [][]string) error {
+	if width > 0 && narrowest(append([][]string{head}, rows...)) > width {
+		return printParagraphs(w, width, head, rows)
+	}
+	cutLast(append([][]string{head}, rows...), width)
 	t := NewTable(w, head...)
 	for _, r := range rows {
 		t.Row(r...)
 	}
 	return t.Flush()
+}
+
+// narrowest returns how many columns rows take whose last cells are cut to [MinWidth].
+func narrowest(rows [][]string) (columns int) {
+	last := len(rows[0]) - 1
+	for i := range rows[0] {
+		column := 0
+		for _, r := range rows {
+			column = max(column, textwidth.Of(Cell(r[i])))
+		}
+		if i == last {
+			return columns + min(column, MinWidth)
+		}
+		columns += column + ColumnGap
+	}
+	return columns
+}
+
+// printParagraphs prints rows one below the other: each cell that is not empty on a line, after its name.
+func printParagraphs(w io.Writer, width int, head []string, rows [][]string) error {
+	indent := 0
+	for _, name := range head {
+		indent = max(indent, textwidth.Of(name)+ColumnGap)
+	}
+	out := bufio.NewWriter(w)
+	for i, r := range rows {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		for j, cell := range r {
+			if cell = Cell(cell); cell != "" {
+				Style{Width: width}.Paragraph(out, head[j], indent, cell)
+			}
+		}
+	}
+	return out.Flush() // which returns the first error of out
 }
 
 const (

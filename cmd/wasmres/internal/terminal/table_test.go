@@ -57,3 +57,53 @@ func TestTableColumns(t *testing.T) {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 }
+
+// Rows whose other cells leave no room for the description become paragraphs, and lose nothing.
+func TestTableOnANarrowTerminal(t *testing.T) {
+	head := []string{"URI", "TYPE", "DESCRIPTION"}
+	rows := func() [][]string {
+		return [][]string{{"notes://notes/today", "text/markdown", "What was written today, and by whom."}, {"notes://a", "", "Short."}}
+	}
+	for width, want := range map[int]string{
+		0:  "URI                  TYPE           DESCRIPTION\nnotes://notes/today  text/markdown  What was written today, and by whom.\nnotes://a                           Short.\n",
+		60: "URI                  TYPE           DESCRIPTION\nnotes://notes/today  text/markdown  What was written today,…\nnotes://a                           Short.\n",
+		40: "URI          notes://notes/today\nTYPE         text/markdown\nDESCRIPTION  What was written today, and\n             by whom.\n\nURI          notes://a\nDESCRIPTION  Short.\n",
+	} {
+		var out bytes.Buffer
+		if err := printTable(&out, width, head, rows()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, out.String()); diff != "" {
+			t.Errorf("%d columns: want -, got +:\n%s", width, diff)
+		}
+	}
+}
+
+func TestTableBreaksTheLastCell(t *testing.T) {
+	var out bytes.Buffer
+	table := &Table{w: &out, width: 32}
+	table.Row("landlock", "ABI 7, no files and no more than that")
+	table.Row("seccomp", "sealed")
+	if err := table.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	want := "landlock  ABI 7, no files and no\n          more than that\nseccomp   sealed\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+func TestFiguresLeaveNumbersOut(t *testing.T) {
+	rows := [][]string{{"TENANT", "REQ/S", "LIMITED", "FAULTS"}, {"a-tenant-with-a-long-name", "412.0", "0", "0"}}
+	for width, want := range map[int]string{
+		80: "TENANT                     REQ/S  LIMITED  FAULTS\na-tenant-with-a-long-name  412.0        0       0\n",
+		46: "TENANT                  REQ/S  LIMITED  FAULTS\na-tenant-with-a-long-…  412.0        0       0\n",
+		40: "TENANT                    REQ/S  LIMITED\na-tenant-with-a-long-na…  412.0        0\n",
+	} {
+		var out bytes.Buffer
+		Style{Width: width}.Figures(&out, rows)
+		if diff := cmp.Diff(want, out.String()); diff != "" {
+			t.Errorf("%d columns: want -, got +:\n%s", width, diff)
+		}
+	}
+}
