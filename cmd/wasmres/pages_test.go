@@ -116,7 +116,7 @@ func parsePage(text string) (blocks []block, err error) {
 		reason := notRun.MatchString(before)
 		i, before = i+1+length, ""
 		switch {
-		case (open[1] == "sh" || strings.HasPrefix(b.text, "$ ")) && open[1] != "console" && !reason:
+		case b.file == "" && (open[1] == "sh" || strings.HasPrefix(b.text, "$ ")) && open[1] != "console" && !reason:
 			return nil, fmt.Errorf("%d: make the block console, or sh after a line <!-- not run: WHY -->", b.line)
 		case open[1] == "console":
 			b.parseCommands()
