@@ -84,16 +84,20 @@ LONG       = ./cmd/wasmres ./internal/session ./internal/project
 # COMPILING run without it: they compile many guests, one after the other.
 COMPILING  = ./internal/check ./runtime/internal/meter
 # COMPUTING only turn bytes into other bytes, or are SQLite, which is C: they start no goroutines and share nothing that
-# changes. The race detector would take most of its time for them; it looks at all that call them.
-WAZERO     = github.com/tetratelabs/wazero/internal
+# changes. The race detector would take most of its time for them; it looks at all that call them. Optimizing SQLite takes
+# longer than its tests do.
 WASMRES    = github.com/wasmres/wasmres/runtime
-COMPUTING  = $(addprefix $(WAZERO)/,engine/wazevo/backend/... engine/wazevo/frontend engine/wazevo/ssa wasm/binary leb128) \
+COMPUTING  = $(addprefix $(ENGINE)/internal/,engine/wazevo/backend/... engine/wazevo/frontend engine/wazevo/ssa wasm/binary leb128) \
              $(addprefix $(WASMRES)/,internal/admit internal/meter wasm) golang.org/x/crypto/... modernc.org/...
 
 # TEST leaves out the part of go vet that go test repeats, and what only debuggers read. It runs two packages for each
-# processor: many wait for clocks and for other processes.
-TEST       = $(GO) test -vet=off -ldflags='-s -w' -shuffle=on -timeout=40m -p $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
-RACE       = CGO_ENABLED=1 $(TEST) -race -skip='^Fuzz' $(COMPUTING:%=-gcflags=%=-race=false)
+# processor: many wait for clocks and for other processes. It tells test binaries the version of wazero, which only programs
+# know: with the same version, tests and the program that they build share the native code of guests.
+ENGINE     = github.com/tetratelabs/wazero
+LDFLAGS    = -s -w -X $(ENGINE)/internal/version.version=$(shell $(GO) list -m -f '{{.Version}}' $(ENGINE))
+TEST       = $(GO) test -vet=off -ldflags='$(LDFLAGS)' -shuffle=on -timeout=40m -p $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
+RACE       = CGO_ENABLED=1 $(TEST) -race -skip='^Fuzz' $(COMPUTING:%=-gcflags=%=-race=false) \
+             -gcflags='modernc.org/sqlite/lib=-race=false -N -l'
 
 # TESTED lists the folders of a module's packages that have tests, without those that make attack runs. PLAIN and RACED are
 # filters of that list.
@@ -114,7 +118,7 @@ attack: ## the corpus of attacks, with nothing of the same priority beside it th
 # FUZZED filters the folders of packages with fuzz targets. FUZZ has .ci/fuzz run the targets of packages.
 FUZZED = while read -r dir; do ! grep -q '^func Fuzz' $$dir/*_test.go || echo $$dir; done
 FUZZ   = FUZZTIME=$(FUZZTIME) ROOT=$(CURDIR) GOCACHE=$$($(GO) env GOCACHE) \
-         $(GO) test -vet=off -ldflags='-s -w' -count=1 -v -timeout=0 -exec=$(CURDIR)/.ci/fuzz
+         $(GO) test -vet=off -ldflags='$(LDFLAGS)' -count=1 -v -timeout=0 -exec=$(CURDIR)/.ci/fuzz
 
 fuzz: ## each fuzz target for a number of inputs
 	@for m in $(MODULES); do (cd $$m && $(TESTED) | $(FUZZED) | xargs -r env $(FUZZ)) || exit 1; done
@@ -127,7 +131,7 @@ soak: ## each fuzz target for a night: a hundred times the inputs of make check,
 
 e2e: tools ## real clients: conformance suite, inspector, TypeScript client; all examples with real servers
 	$(MAKE) --no-print-directory examples EXAMPLES=hello PROJECTS=config # as make run does; the tests build what they need
-	WASMRES_E2E=1 $(GO) test -count=1 -timeout=40m ./internal/e2e
+	WASMRES_E2E=1 $(TEST) -count=1 ./internal/e2e
 
 tools: internal/e2e/node_modules/.ready
 

@@ -6,11 +6,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	goruntime "runtime"
+
 	"slices"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/module"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
@@ -57,15 +59,18 @@ func raw(t testing.TB, c hostile.Case, wasm []byte) *module.Module {
 	return p
 }
 
-// rawFile is where a module lies while it is open, given its form without code: in what looks like a compilation cache, beside
-// this program, which a worker that has no environment knows as well.
+// rawDir is the compilation cache of a worker that finds modules in the place of native code: it lies beside this program,
+// which a worker that has no environment knows as well.
+func rawDir() (string, error) { return filepath.Join(filepath.Dir(program), "raw"), programErr }
+
+// rawFile is where a module lies in rawDir while it is open, given its form without code.
 func rawFile(stripped []byte) (string, error) {
 	digest, err := wasm.Custom(stripped, "origin")
 	if err != nil {
 		return "", err
 	}
-	version := fmt.Sprintf("wazero-dev-%s-%s", goruntime.GOARCH, goruntime.GOOS) // without it the engine makes it
-	return filepath.Join(filepath.Dir(program), "raw", version, fmt.Sprintf("%x.wasm", digest)), programErr
+	dir, err := rawDir()
+	return filepath.Join(dir, "modules", fmt.Sprintf("%x.wasm", digest)), err
 }
 
 // The path of this program is looked up before there is a worker that could not any more.
@@ -97,7 +102,11 @@ func (r *rawModules) compile(_ context.Context, binary []byte) (string, error) {
 		return "", err
 	}
 	r.laid.Store(file, true)
-	return filepath.Dir(filepath.Dir(file)), os.WriteFile(file, binary, 0o600)
+	dir, err := rawDir()
+	if err != nil {
+		return "", err
+	}
+	return dir, errors.Join(wazero.MakeCacheDir(dir), os.WriteFile(file, binary, 0o600)) // the worker must not make a directory
 }
 
 func (r *rawModules) forget(binary []byte) error {
