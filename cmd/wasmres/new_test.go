@@ -115,7 +115,7 @@ func shell(t *testing.T, dir, script string) string {
 	cmd := exec.CommandContext(t.Context(), "sh", "-ec", script)
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), "WASMRES_CACHE_DIR="+guesttest.CacheDir(t),
-		"GOFLAGS=", "GOPROXY=off", "GOTOOLCHAIN=local", "CARGO_NET_OFFLINE=true", "CARGO_TARGET_DIR=target", "RUSTFLAGS=")
+		"GOFLAGS=-trimpath", "GOPROXY=off", "GOTOOLCHAIN=local", "CARGO_NET_OFFLINE=true", "CARGO_TARGET_DIR=target", "RUSTFLAGS=")
 	out, err := cmd.CombinedOutput()
 	const noCommand = 127 // of sh
 	var exit *exec.ExitError

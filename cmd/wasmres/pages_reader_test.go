@@ -221,7 +221,7 @@ func (r *reader) command(ctx context.Context, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", "-c", r.real(line))
 	cmd.Dir = r.dir
 	cmd.Env = append(cmd.Environ(), "PATH="+r.path+r.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+r.t.TempDir(),
-		"WASMRES_CACHE_DIR="+guesttest.CacheDir(r.t), "WASMRES_LOG_LEVEL=info", "GOFLAGS=", "GOPROXY=off",
+		"WASMRES_CACHE_DIR="+guesttest.CacheDir(r.t), "WASMRES_LOG_LEVEL=info", "GOFLAGS=-trimpath", "GOPROXY=off",
 		"GOTOOLCHAIN=local", "CARGO_NET_OFFLINE=true", "CARGO_TARGET_DIR=target", "RUSTFLAGS=",
 		"CARGO_PROFILE_DEV_DEBUG=0") // what only debuggers read takes a quarter of the time
 	cmd.Env = append(cmd.Env, r.env...)

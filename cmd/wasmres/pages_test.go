@@ -39,6 +39,7 @@ func TestPages(t *testing.T) {
 		t.Fatalf("there are no tutorials: %v", err)
 	}
 	bin := buildProgram(t)
+	quickNode(t, bin)
 	for _, file := range append(append(pages, tutorials...), "../../README.md",
 		"../../docs/patterns.md", "../../docs/porting.md", "../../docs/hosting.md", "../../docs/operating.md", "../../docs/registry.md",
 		"../../docs/clients.md", "../../docs/providers.md", "../../docs/check.md") {
@@ -247,6 +248,19 @@ func buildProgram(t *testing.T) (bin string) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return bin
+}
+
+// quickNode makes a program node in bin that runs Node.js, if there is one, as [guesttest.AssemblyScript] does.
+func quickNode(t *testing.T, bin string) {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return // a page that needs it says so
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec '%s' %s \"$@\"\n", node, guesttest.NodeFlag)
+	if err := os.WriteFile(filepath.Join(bin, "node"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // readmeFiles makes the files that a reader of the README has after running make: the README and examples.

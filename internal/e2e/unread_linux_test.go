@@ -273,7 +273,7 @@ func buildUnread(b *testing.B) string {
 		}
 	}
 	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", "unread.wasm", ".")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=-mod=mod")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=-mod=mod -trimpath")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("build the provider: %v\n%s", err, out)
 	}

@@ -18,7 +18,7 @@ func Crashing(tb testing.TB, l project.Language) string {
 		dir := filepath.Join(kitDir(l), "crash")
 		return Made(tb, "crash-go.wasm", Inputs{Trees: []string{dir, sdkDir(l)}}, func(file string) {
 			env := []string{"GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS="}
-			Run(tb, dir, env, "go", "build", "-buildmode=c-shared", "-o", file, ".")
+			Run(tb, dir, env, "go", "build", "-buildmode=c-shared", "-trimpath", "-o", file, ".") // as examples are built
 		})
 	case project.Rust:
 		return Cargo(tb, filepath.Join(wasm, "crash-rust"), "crash_rust")

@@ -28,7 +28,7 @@ func Kit(tb testing.TB, l project.Language) string {
 	case project.Go:
 		return Made(tb, "kit-go.wasm", Inputs{Trees: []string{dir, sdkDir(l)}}, func(file string) {
 			env := []string{"GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS="}
-			Run(tb, dir, env, "go", "build", "-buildmode=c-shared", "-o", file, ".")
+			Run(tb, dir, env, "go", "build", "-buildmode=c-shared", "-trimpath", "-o", file, ".") // as examples are built
 		})
 	case project.Rust:
 		return Cargo(tb, dir, "kit_rust")
@@ -56,6 +56,10 @@ func Packed(tb testing.TB, dir string, l project.Language) string {
 	})
 }
 
+// NodeFlag has Node.js compile WebAssembly once, fast, and not again for speed: the compiler of AssemblyScript, most of which
+// is WebAssembly, ends before that pays.
+const NodeFlag = "--liftoff-only"
+
 // AssemblyScript compiles a guest in dir with the asconfig.json there.
 func AssemblyScript(tb testing.TB, dir, entry string, options ...string) string {
 	tb.Helper()
@@ -67,7 +71,7 @@ func AssemblyScript(tb testing.TB, dir, entry string, options ...string) string 
 		Trees: []string{dir, sdkDir(project.AssemblyScript)}, // whose lockfile names the compiler
 	}
 	return Made(tb, "assemblyscript.wasm", in, func(file string) {
-		Run(tb, dir, nil, node, append([]string{compiler, entry, "-o", file}, options...)...)
+		Run(tb, dir, nil, node, append([]string{NodeFlag, compiler, entry, "-o", file}, options...)...)
 	})
 }
 
