@@ -70,11 +70,8 @@ func (s *Server) listAudit(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if own := callerOf(r.Context()).tenant; own != "" {
-		if q.Tenant != "" && q.Tenant != own {
-			return answer{}, forbidden("your credential is for the tenant %s, not for %s", own, clip(q.Tenant))
-		}
-		q.Tenant = own
+	if err := restrict(r.Context(), &q); err != nil {
+		return answer{}, err
 	}
 	found, err := s.cfg.Audit(r.Context(), q)
 	if err != nil {
@@ -88,6 +85,19 @@ func (s *Server) listAudit(r *http.Request) (answer, error) {
 		page.Next = strconv.FormatUint(found.Next, 10)
 	}
 	return ok(page)
+}
+
+// restrict has a caller of one tenant ask for the entries of that tenant.
+func restrict(ctx context.Context, q *ledger.Query) error {
+	own := callerOf(ctx).tenant
+	if own == "" {
+		return nil
+	}
+	if q.Tenant != "" && q.Tenant != own {
+		return forbidden("your credential is for the tenant %s, not for %s", own, clip(q.Tenant))
+	}
+	q.Tenant = own
+	return nil
 }
 
 // auditQuery reads which entries are asked for.

@@ -77,6 +77,7 @@ var endpoints = []endpoint{
 	{method: http.MethodGet, path: "/v1/tenants/{tenant}/usage", may: auditors, handle: (*Server).listUsage},
 
 	{method: http.MethodGet, path: "/v1/audit", may: auditors, own: true, handle: (*Server).listAudit},
+	{method: http.MethodGet, path: "/v1/events", may: auditors, own: true, handle: (*Server).events},
 
 	{method: http.MethodGet, path: "/v1/tenants/{tenant}/logs", may: deployers, handle: (*Server).logs},
 
@@ -107,6 +108,7 @@ type answer struct {
 	// stream writes the body instead, as contentType, until it returns or ctx ends with the connection. Each Write is sent at
 	// once, and its client has 30 seconds to take it. The handler has not more than timeout before it returns the answer; the
 	// stream has no such bound. Errors of Write are to be returned; the client sees an answer that is cut.
+	to          caller // which must be the same before each Write
 	stream      func(ctx context.Context, w streamWriter) error
 	contentType string
 }
@@ -121,10 +123,14 @@ func (e *endpoint) isOfTenant() bool { return strings.Contains(e.path, "{tenant}
 type streamWriter struct {
 	to   http.ResponseWriter
 	ctrl *http.ResponseController
+	may  func() error // says why its client may not have more; nil if it may
 }
 
 // Write implements [io.Writer].
 func (w streamWriter) Write(p []byte) (int, error) {
+	if err := w.may(); err != nil {
+		return 0, err
+	}
 	if err := w.ctrl.SetWriteDeadline(time.Now().Add(requestTime)); err != nil {
 		return 0, err
 	}

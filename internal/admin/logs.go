@@ -13,7 +13,7 @@ import (
 
 const (
 	logType       = "text/plain; charset=utf-8"
-	maxLogStreams = 64 // that follow lines at once
+	maxLogStreams = 64 // that follow lines or events at once
 	maxLogWrite   = 32 << 10
 )
 
@@ -34,19 +34,27 @@ func (s *Server) logs(r *http.Request) (answer, error) {
 			return answer{}, invalid("follow: write true or false")
 		}
 	}
+	release := func() {}
 	if follow {
-		select {
-		case s.streams <- struct{}{}:
-		default:
-			return answer{}, problem(http.StatusServiceUnavailable, CodeUnavailable, "%d others follow lines already: try again when one has ended", maxLogStreams)
+		var err error
+		if release, err = s.enterStream(); err != nil {
+			return answer{}, err
 		}
 	}
 	return answer{contentType: logType, stream: func(ctx context.Context, w streamWriter) error {
-		if follow {
-			defer func() { <-s.streams }()
-		}
+		defer release()
 		return sendLines(ctx, w, s.cfg.Logs.Reader(id), provider, follow)
 	}}, nil
+}
+
+// enterStream lets one more caller follow lines or events, until release is called.
+func (s *Server) enterStream() (release func(), err error) {
+	select {
+	case s.streams <- struct{}{}:
+		return func() { <-s.streams }, nil
+	default:
+		return nil, problem(http.StatusServiceUnavailable, CodeUnavailable, "%d others follow lines or events already: try again when one has ended", maxLogStreams)
+	}
 }
 
 // sendLines sends what a reader has, and with follow what comes, until ctx ends.

@@ -88,6 +88,7 @@ type Config struct {
 	// Refused is told the address of a request by TLS, or of a person who signs in, whose credential is bad or missing. It must not block. Nil discards.
 	Refused  func(from netip.Addr)
 	Audit    func(context.Context, ledger.Query) (ledger.Found, error) // reads the ledger; nil answers 503 where it is asked for
+	Events   Events                                                    // tells of entries that Audit reads; nil answers 503 where they are asked for
 	Usage    func(context.Context, usage.Query) ([]usage.Row, error)   // reads what tenants have used; nil counts none
 	Quotas   func(tenantID string) []Quota                             // what a tenant uses of its plan; nil answers 503 where it is asked for
 	Versions Versions                                                  // nil answers 503 where they are asked for
@@ -118,7 +119,7 @@ type Server struct {
 	cfg     Config
 	handler http.Handler
 	running running
-	streams chan struct{} // has a token for each stream of lines
+	streams chan struct{} // has a token for each stream of lines or events
 	under   underWay
 
 	failures failures.Counter
@@ -258,6 +259,7 @@ func (s *Server) call(e *endpoint, r *http.Request) (answer, error) {
 	c := callerOf(r.Context())
 	cause := &ledger.Cause{Actor: c.name, Via: c.via}
 	a, err := e.handle(s, r.WithContext(ledger.WithCause(r.Context(), cause)))
+	a.to = c
 	return a, s.record(e, c, r, cause, err)
 }
 
@@ -372,7 +374,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, status int, a an
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	err := a.stream(r.Context(), streamWriter{w, http.NewResponseController(w)})
+	err := a.stream(r.Context(), streamWriter{w, http.NewResponseController(w), func() error { return s.isStill(r, a.to) }})
 	if err == nil {
 		return
 	}
@@ -380,6 +382,15 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, status int, a an
 		s.cfg.Logger.Warn("admin answer cut", "path", clip(r.URL.Path), "err", err)
 	}
 	panic(http.ErrAbortHandler) // so that the client does not take it for a whole one
+}
+
+// isStill refuses to go on with the answer to a request if who has sent it is not any more the caller c, as after a key was revoked.
+func (s *Server) isStill(r *http.Request, c caller) error {
+	now, err := s.identify(r)
+	if err == nil && now != c {
+		err = errors.New("the rights of the caller have changed")
+	}
+	return err
 }
 
 func writeJSON(w http.ResponseWriter, status int, contentType string, body any) {

@@ -44,6 +44,7 @@ type Ledger struct {
 	opened  State
 
 	acknowledged atomic.Uint64 // number of the newest entry on disk
+	growth       growth        // tells of acknowledged
 
 	notes   notes
 	reads   notes

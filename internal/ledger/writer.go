@@ -171,6 +171,7 @@ func (w *writer) append(entries []Entry) error {
 	}
 	w.at, w.generation, w.failing = at, generation, false
 	w.ledger.acknowledged.Store(at.seq)
+	w.ledger.growth.tell()
 	return nil
 }
 

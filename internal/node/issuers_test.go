@@ -92,6 +92,7 @@ func TestTokensInBothEras(t *testing.T) {
 		{"roles of scopes", i.Token(acmeResource, "groups", "drafters"), "note", 403, []string{`error="insufficient_scope"`, `scope="drafts"`}, "lacks a scope"},
 		{"no token", "", "note", 401, []string{metadata, `scope="drafts"`}, "no credential"},
 		{"another tenant", i.Token(publicURL+"/t/zoo/mcp", "groups", "staff"), "note", 401, []string{metadata, `error="invalid_token"`}, "unknown"},
+		{"no audience", staff("aud", nil), "note", 401, []string{metadata, `error="invalid_token"`}, "unknown"},
 		{"expired", staff("exp", time.Now().Unix()-60), "note", 401, []string{`error="invalid_token"`}, "expired"},
 		{"alg none", authtest.Unsigned(i.Claims(acmeResource, "groups", "staff")), "note", 401, []string{`error="invalid_token"`}, "unknown"},
 		{"forged", stranger.Sign(nil, i.Claims(acmeResource, "groups", "staff")), "note", 401, []string{`error="invalid_token"`}, "unknown"},

@@ -100,7 +100,7 @@ func New(tb testing.TB, tenants ...*tenant.Tenant) *Host {
 func (h *Host) Config() admin.Config {
 	return admin.Config{Host: h, Keys: h, Once: h, Secrets: h.keeper(), Usage: h.Usage.Read, Quotas: func(string) []admin.Quota {
 		return []admin.Quota{{Limit: "streams", Used: 3, Most: 100}, {Limit: "answers today", Unit: admin.UnitBytes, Used: 90, Most: 100}}
-	}, Record: h.record, Audit: h.Ledger.Select}
+	}, Record: h.record, Audit: h.Ledger.Select, Events: h.Ledger}
 }
 
 func (h *Host) record(ctx context.Context, e ledger.Entry) error { return h.Ledger.Append(ctx, e) }
