@@ -167,6 +167,16 @@ func rollback(tx *sql.Tx) error {
 	return nil
 }
 
+// newestHour returns the hour of the newest row until now; now if there is none.
+func newestHour(ctx context.Context, db *sql.DB, now time.Time) (time.Time, error) {
+	var hour sql.NullInt64
+	err := db.QueryRowContext(ctx, `SELECT max(hour) FROM usage WHERE hour <= ?`, now.Unix()).Scan(&hour)
+	if err != nil || !hour.Valid {
+		return now, err
+	}
+	return time.Unix(hour.Int64, 0), nil
+}
+
 func removeBefore(ctx context.Context, db *sql.DB, t time.Time) error {
 	_, err := db.ExecContext(ctx, `DELETE FROM usage WHERE hour < ?`, t.Unix())
 	return err
