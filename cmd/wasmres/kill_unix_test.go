@@ -33,22 +33,28 @@ import (
 )
 
 // Variables of the environment of a server that a test starts: at which fault point it kills itself, as a number from 1 or by its name,
-// and the file to which it writes the names of those that it reaches.
+// POINT|FILE for the one at which it stops, as by SIGSTOP, until there is a file, and the file to which it writes the names of those that
+// it reaches.
 const (
 	dieKey    = "WASMRES_TEST_DIE"
+	hangKey   = "WASMRES_TEST_HANG"
 	pointsKey = "WASMRES_TEST_POINTS"
 )
 
 // runUntilKilled is the program, in a process of this test's binary that may kill itself at a fault point.
 func runUntilKilled() {
 	name := os.Getenv(dieKey)
+	hang, goesOn, _ := strings.Cut(os.Getenv(hangKey), "|")
 	at, _ := strconv.ParseInt(name, 10, 64)
 	points, _ := os.OpenFile(os.Getenv(pointsKey), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if name != "" || points != nil {
+	if name+hang != "" || points != nil {
 		var n atomic.Int64
 		faultpoint.Set(func(reached string) {
 			if points != nil {
 				_, _ = points.WriteString(reached + "\n")
+			}
+			if reached == hang {
+				stopUntil(goesOn)
 			}
 			if n.Add(1) == at || reached == name {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -57,6 +63,17 @@ func runUntilKilled() {
 		})
 	}
 	runToEnd()
+}
+
+// stopUntil stops this process. What sends it SIGCONT makes a file before: the kernel may need a moment to stop it.
+func stopUntil(file string) {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	for {
+		if _, err := os.Stat(file); err == nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // kills says how often servers are killed: WASMRES_KILLS times at random and once at each fault point, or a few times.
