@@ -19,8 +19,8 @@ func (p *pass) settleHosts(problems map[string]strict.Problems) (losers int) {
 		lost = append(lost, e.id)
 		problems[e.id] = p.fail(e, func(t *Tenant) []string { return []string{"hosts", fmt.Sprint(slices.Index(t.Hosts, host))} }, "the host %s %s", host, text)
 	}
-	for _, e := range p.sorted {
-		if !e.right || e.settled {
+	for _, e := range p.open {
+		if !e.right {
 			continue
 		}
 		hosts := e.tenant.Hosts

@@ -37,6 +37,10 @@ type Reader struct {
 	sorted   []*entry          // the same, by ID and name
 	policies policyFiles
 	plans    map[string]*Plan // by which tenants were checked; equal ones keep their pointer
+
+	// by which entries were settled in the last pass
+	previous *Snapshot // nil for none
+	reserved []string  // hosts that no tenant may have
 }
 
 // A Reading is what the files of tenants have become.
@@ -52,22 +56,22 @@ type Reading struct {
 	Tenants, Read int
 }
 
-// An entry is what is known of one file of a tenant.
+// An entry is what is known of one file of a tenant. Its first fields are those that each pass looks at.
 type entry struct {
-	file    string  // name in the folder
-	id      string  // of the tenant; empty if the name of the file is wrong
-	pass    uint64  // in which the file was there last
-	old     *Tenant // in the snapshot before; nil for none
-	same    bool    // in this pass: the files are as they were
-	settled bool    // in this pass: the files are right, and all that they say is served already
-	read    bool    // in this pass
-	right   bool    // in this pass, other tenants included
-
+	file     string // name in the folder
 	stamp    stamp
 	readAt   time.Time
-	sum      [sha256.Size]byte
 	policies []*policyFile // as they were used
 	missing  []string      // absolute paths of files that the tenant lacks
+	pass     uint64        // in which the file was there last
+	same     bool          // in this pass: the files are as they were
+	settled  bool          // in this pass: the files are right, and all that they say is served already
+	read     bool          // in this pass
+	right    bool          // in this pass, other tenants included
+
+	id  string  // of the tenant; empty if the name of the file is wrong
+	old *Tenant // in the snapshot before; nil for none
+	sum [sha256.Size]byte
 
 	tenant   *Tenant         // nil if there are problems
 	problems strict.Problems // of the file and its policies
@@ -99,18 +103,43 @@ func (r *Reader) ReadTenants(s *Settings, previous *Snapshot) (*Reading, error) 
 		return nil, fmt.Errorf("read the folder of tenants: %w", err)
 	}
 	defer dir.Close()
-	p := &pass{Reader: r, root: root, dir: dir, fd: dir.Fd(), settings: s, previous: previous, reserved: reservedHosts(s)}
+	p := &pass{Reader: r, root: root, dir: dir, fd: dir.Fd(), settings: s, previous: previous}
 	r.policies.begin()
-	r.setPlans(s.Plans, previous.Plans)
+	r.unsettle(previous, r.setPlans(s.Plans, previous.Plans), reservedHosts(s))
 	if err := p.readAll(); err != nil {
 		return nil, err
 	}
 	return p.reading(), nil
 }
 
-// setPlans takes the plans of settings, and those of the API. A plan that is as it was stays the same one, so that tenants need
-// no check.
-func (r *Reader) setPlans(plans, before map[string]*Plan) {
+// unsettle begins a pass with a snapshot and reserved hosts: entries stay settled of which nothing of that has changed since the last one.
+func (r *Reader) unsettle(previous *Snapshot, isSamePlans bool, reserved []string) {
+	before := r.previous
+	isSame := before != nil && isSamePlans && slices.Equal(reserved, r.reserved)
+	r.previous, r.reserved = previous, reserved
+	if isSame && previous == before {
+		return
+	}
+	var changed []string
+	if isSame {
+		changed = previous.ChangedSince(before)
+	}
+	if !isSame || len(changed) >= len(r.sorted) {
+		for _, e := range r.sorted {
+			e.settled = false
+		}
+		return
+	}
+	for _, id := range changed {
+		if e := r.of(id); e != nil {
+			e.settled = false
+		}
+	}
+}
+
+// setPlans takes the plans of settings, and those of the API, and reports whether all are those of the last pass. A plan that is as it
+// was stays the same one, so that tenants need no check.
+func (r *Reader) setPlans(plans, before map[string]*Plan) (isSame bool) {
 	next := make(map[string]*Plan, len(plans))
 	for name, plan := range before {
 		if plan.Owner == OwnerAPI {
@@ -123,11 +152,14 @@ func (r *Reader) setPlans(plans, before map[string]*Plan) {
 		}
 		next[name] = plan
 	}
+	isSame = maps.Equal(r.plans, next)
 	r.plans = next
+	return isSame
 }
 
-// list returns the names of the files that may be those of tenants, in no order. One may be in it twice.
-func list(dir *os.File, folder string) (names []string, err error) {
+// list returns the names of the files that may be those of tenants, about so many, in no order. One may be in it twice.
+func list(dir *os.File, folder string, about int) (names []string, err error) {
+	names = make([]string, 0, about)
 	for seen := 0; ; {
 		some, err := dir.Readdirnames(1024)
 		if seen += len(some); seen > MaxFiles {
@@ -155,7 +187,7 @@ type pass struct {
 	fd       uintptr  // of dir
 	settings *Settings
 	previous *Snapshot
-	reserved []string     // hosts that no tenant may have
+	open     []*entry     // those of sorted that are not settled
 	total    atomic.Int64 // bytes of the files
 	hasAll   bool         // all tenants of previous have a file, as reading finds
 }
@@ -182,7 +214,7 @@ func (p *pass) readAll() error {
 	var names []string
 	var err error
 	var listing sync.WaitGroup
-	listing.Go(func() { names, err = list(p.dir, p.folder) })
+	listing.Go(func() { names, err = list(p.dir, p.folder, len(p.sorted)+10) })
 	each(p.sorted, p.begin)
 	listing.Wait()
 	if err != nil {
@@ -191,6 +223,9 @@ func (p *pass) readAll() error {
 	p.setEntries(names)
 	var others []*entry
 	for _, e := range p.sorted {
+		if !e.settled {
+			p.open = append(p.open, e)
+		}
 		if !e.same {
 			others = append(others, e)
 		}
@@ -213,15 +248,20 @@ func (p *pass) readAll() error {
 }
 
 // begin notes of an entry what can be known without the others. Thousands of entries are not in the caches of a processor, so that
-// touching each once more takes longer than what is done with it.
+// touching each once more takes longer than what is done with it: of one that is settled, and as it was, begin touches the first fields.
 func (p *pass) begin(e *entry) {
-	e.same, e.read, e.settled = p.isSame(e), false, false
+	e.same = p.isSame(e)
+	if e.same && e.settled {
+		return
+	}
+	e.read, e.settled = false, false
 	if !e.same {
 		return
 	}
 	e.old = p.previous.Tenants[e.id]
 	e.settled = e.tenant != nil && e.tenant == e.old && e.plan != nil && e.plan == p.planOf(e.tenant) && len(e.planProblems) == 0 &&
 		!slices.ContainsFunc(e.tenant.Hosts, p.isReserved)
+	e.right = e.settled
 }
 
 func (p *pass) planOf(t *Tenant) *Plan { return p.plans[cmp.Or(t.Plan, DefaultPlan)] }
@@ -417,8 +457,8 @@ func shown(name string) string { return printable.Line(strict.Clip(name)) }
 // reading compares the entries with the previous snapshot.
 func (p *pass) reading() *Reading {
 	r := &Reading{}
-	before, known := p.previous, 0
-	for _, e := range p.sorted {
+	before, known := p.previous, len(p.sorted)-len(p.open)
+	for _, e := range p.open {
 		if e.read {
 			r.Read++
 		}
@@ -442,13 +482,8 @@ func (p *pass) reading() *Reading {
 // divide finds the right entries. It returns how many there are, and the problems of the others, as [Reading.Problems] has
 // them, and reports whether some are wrong only since others have their hosts.
 func (p *pass) divide() (right int, problems map[string]strict.Problems, lost bool) {
-	problems = map[string]strict.Problems{}
-	for _, e := range p.sorted {
-		if e.settled {
-			e.right = true
-			right++
-			continue
-		}
+	problems, right = map[string]strict.Problems{}, len(p.sorted)-len(p.open)
+	for _, e := range p.open {
 		if e.id == "" {
 			problems[shown(e.file)] = e.problems
 			continue
@@ -567,8 +602,8 @@ func (p *pass) fail(e *entry, at func(*Tenant) []string, text string, args ...an
 // change returns what makes the previous snapshot equal to the right entries.
 func (p *pass) change(problems map[string]strict.Problems) Change {
 	c := Change{Base: p.previous.Generation, Actor: string(OwnerFiles), Owner: OwnerFiles}
-	for _, e := range p.sorted {
-		if !e.settled && e.right && e.tenant != e.old && (e.old == nil || e.old.Digest != e.tenant.Digest) {
+	for _, e := range p.open {
+		if e.right && e.tenant != e.old && (e.old == nil || e.old.Digest != e.tenant.Digest) {
 			c.SetTenants = append(c.SetTenants, e.tenant)
 		}
 	}

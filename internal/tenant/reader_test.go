@@ -284,3 +284,33 @@ func TestOnlyWhatDiffersChanges(t *testing.T) {
 		t.Errorf("without a folder: got %+v", r.Change)
 	}
 }
+
+// A snapshot that another change was made of has no tenant that the files say is there, or another one: it is set again.
+func TestTenantsThatOthersChangeAreSetAgain(t *testing.T) {
+	w := newWorld(t, with(plans, map[string]string{"tenants/a.yaml": simple, "tenants/b.yaml": simple, "tenants/c.yaml": "{}"}))
+	for range 3 { // so that nothing is to be done any more
+		w.read()
+	}
+	others := func(ids ...string) *tenant.Snapshot {
+		next := *w.snapshot
+		next.Generation++
+		next.Changed = &tenant.Changed{Since: w.snapshot.Generation - 1, Tenants: ids} // the last reading has changed nothing
+		next.Tenants = maps.Clone(w.snapshot.Tenants)
+		return &next
+	}
+	w.snapshot = others("b")
+	delete(w.snapshot.Tenants, "b")
+	if r := w.read(); ids(r.Change.SetTenants) != "b" || r.Read != 0 || r.Tenants != 3 {
+		t.Errorf("without b: got %q set, %d read, %d tenants", ids(r.Change.SetTenants), r.Read, r.Tenants)
+	}
+	w.snapshot = others("c")
+	of := *w.snapshot.Tenants["c"]
+	of.Owner = tenant.OwnerAPI
+	w.snapshot.Tenants["c"] = &of
+	if r := w.read(); len(r.Change.SetTenants) > 0 || len(r.Problems) != 1 || r.Tenants != 2 {
+		t.Errorf("with c of the API: got %+v, %v", r.Change, r.Problems)
+	}
+	if next := w.read(); len(next.Problems) != 1 || next.Tenants != 2 {
+		t.Errorf("the same again: got %v", next.Problems)
+	}
+}
