@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -49,6 +50,16 @@ func below(all map[int]process, pid int, f func(int, process)) {
 			below(all, child, f)
 		}
 	}
+}
+
+// ownTime returns the processor time that this process has used.
+func ownTime(b *testing.B) time.Duration {
+	b.Helper()
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
+		b.Fatalf("read the processor time of this process: %v", err)
+	}
+	return time.Duration(t.Nano())
 }
 
 // used returns the processor time that a server has used, by itself and with its children. Its own is exact: a turn of a benchmark
