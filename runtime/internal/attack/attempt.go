@@ -17,6 +17,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/limits"
+	"github.com/wasmres/wasmres/runtime/resource"
 )
 
 // Limits of every attack that are not those of its case.
@@ -154,10 +155,13 @@ func (a *Attempt) ReadAfter(p *provider.Provider, while time.Duration) {
 	}
 }
 
-// Call asks as the host does: only reads and polls have contents.
+// Call asks as the host does: only reads and polls have contents, and directories have children alone.
 func Call(p *provider.Provider, op abi.Op, uri string) (*abi.Reply, error) {
-	if op == abi.OpRead || op == abi.OpPoll {
+	switch op {
+	case abi.OpRead, abi.OpPoll:
 		return p.Call(context.Background(), op, &abi.Request{URI: uri}, sink{})
+	case abi.OpListDir:
+		return p.ReadDirectory(context.Background(), &resource.Request{URI: abi.MustParseURI(uri)})
 	}
 	return p.Call(context.Background(), op, &abi.Request{URI: uri}, nil)
 }

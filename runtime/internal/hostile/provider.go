@@ -63,7 +63,7 @@ const replyAt = 1024 // where the honest answer lies in memory
 
 var (
 	fine     = (&abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte("fine")}).Append(nil)
-	manifest = abi.Manifest{Name: "hostile", Ops: 1<<abi.OpList | 1<<abi.OpRead | 1<<abi.OpComplete}
+	manifest = abi.Manifest{Name: "hostile", Ops: 1<<abi.OpList | 1<<abi.OpRead | 1<<abi.OpComplete | 1<<abi.OpListDir}
 )
 
 // raw returns the module as it is, which has to be asked for its manifest.

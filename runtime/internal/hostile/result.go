@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -143,7 +144,37 @@ func results() []Case {
 	}
 	completes := reads("complete-many", "more completions than there may be", []string{"too_many"}, variants(times(5000, []byte{0x32, 1, 'c'})))
 	completes.Op = abi.OpComplete
-	return append(append(cases, completes), describing()...)
+	return slices.Concat(append(cases, completes), directories(), describing())
+}
+
+// directories returns the cases with hostile answers to LISTDIR.
+func directories() []Case {
+	lists := func(name, why string, want []string, frames ...[]byte) Case {
+		return Case{
+			Name: name, Row: RowResults, Why: why, Want: want, Op: abi.OpListDir, URI: "x:d", After: "x:o", Modules: variants(frames...),
+		}
+	}
+	child := func(uri, name string) []byte { return entries(1, abi.Resource{URI: uri, Name: name}) }
+	protocol, badURI, tooMany := []string{"protocol"}, []string{"invalid_uri"}, []string{"too_many"}
+	many := make([][]byte, 11_000)
+	for i := range many {
+		many[i] = child("x:d/"+strconv.Itoa(i), "n")
+	}
+	return []Case{
+		lists("directory-frames", "entries that end early, or lie about lengths", protocol,
+			[]byte{0x0a}, []byte{0x0a, 0x7f, 0x0a}, []byte{0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f}, cat(child("x:d/a", "a"), []byte{0xff})),
+		lists("directory-children", "entries of another directory, of the directory above, and the directory itself, in which a client goes round", badURI,
+			child("x:d", "d"), child("x:d/", "d"), child("x:e/a", "a"), child("x:d/a/b", "b"), child("x:d/..", "a"), child("x:d/%2e%2e", "a"),
+			child("x:d/%2fetc", "a"), child("x:d/a%5cb", "a"), child("x:d?a", "a"), child("x:d/a#b", "a"), child("x:da", "a")),
+		lists("directory-names", "names that a client would take for a path", protocol,
+			child("x:d/a", ".."), child("x:d/a", "."), child("x:d/a", "../a"), child("x:d/a", "/etc/passwd"), child("x:d/a", "a\\b"), child("x:d/a", "")),
+		lists("directory-twice", "two entries of one name, of which a client sees one", protocol,
+			cat(child("x:d/a", "a"), child("x:d/a", "b")), cat(child("x:d/a", "a"), child("x:d/%61", "a"))),
+		lists("directory-many", "more entries than a page may have", tooMany, cat(many...)),
+		lists("directory-cursor", "a cursor of 5 KB, which a client would send back", either(protocol, tooMany),
+			(&abi.Reply{NextCursor: strings.Repeat("c", 5000)}).Append(nil)),
+		lists("directory-contents", "contents where entries were asked for", protocol, fine),
+	}
 }
 
 // describing returns the cases with hostile answers to DESCRIBE.
