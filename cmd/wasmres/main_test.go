@@ -33,7 +33,7 @@ func TestScripts(t *testing.T) {
 		Files:         scriptFiles(t),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
-			for _, example := range []string{"hello", "project", "everything", "memory", "web"} {
+			for _, example := range []string{"hello", "project", "everything", "memory", "skills", "web"} {
 				env.Setenv(strings.ToUpper(example), guesttest.File(t, example))
 			}
 			env.Setenv("WASM", faults)

@@ -49,7 +49,7 @@ func (r *run) all(ctx context.Context) error {
 		defer cancel()
 	}
 	for _, step := range []func(context.Context){
-		r.checkManifest, r.checkList, r.readListed, r.readTemplates, r.readNamed, r.checkNotFound,
+		r.checkManifest, r.checkList, r.readListed, r.checkDirectories, r.checkSkills, r.readTemplates, r.readNamed, r.checkNotFound,
 	} {
 		step(timed)
 		if err := ctx.Err(); err != nil {
@@ -71,7 +71,6 @@ type run struct {
 	static  map[string]bool // normal URIs of the manifest's resources
 	routes  []*route        // most specific first, without those that cannot be parsed
 	entries []entry         // of the list
-	cursor  string          // the last cursor of the provider; empty for none
 	seen    map[string]bool // normal URIs of what has been read
 }
 

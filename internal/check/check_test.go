@@ -18,9 +18,17 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
-func run(t *testing.T, s *source) *check.Report {
+// A provider is a source with its manifest.
+type provider interface {
+	resource.Source
+	declared() *abi.Manifest
+}
+
+func (s *source) declared() *abi.Manifest { return s.manifest }
+
+func run(t *testing.T, s provider) *check.Report {
 	t.Helper()
-	report, err := check.Run(t.Context(), check.Config{Source: s, Manifest: s.manifest, Samples: 100, MaxTime: time.Hour})
+	report, err := check.Run(t.Context(), check.Config{Source: s, Manifest: s.declared(), Samples: 100, MaxTime: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +397,8 @@ func TestEachSinIsFound(t *testing.T) {
 		found[c.rule] = true
 	}
 	for _, r := range check.Rules() {
-		if !found[r.Name] {
+		isOfDirectories := strings.HasPrefix(r.Name, "directory-") || strings.HasPrefix(r.Name, "skill-") // see TestEachSinOfDirectoriesIsFound
+		if !found[r.Name] && !isOfDirectories {
 			t.Errorf("no sin breaks %s", r.Name)
 		}
 	}

@@ -27,25 +27,37 @@ type entry struct {
 	digest        [sha256.Size]byte // of the whole resource
 }
 
-// checkList reads the list in pages of the provider's size, and then in smaller pages, to test the cursors of a
-// provider that would otherwise answer with one page.
+// A list is the list of all resources, or a directory.
+type list struct {
+	where  string
+	page   func(ctx context.Context, req *resource.Request) (*abi.Reply, error)
+	cursor string // the last cursor of the provider; empty for none
+}
+
+// checkList checks the list of all resources.
 func (r *run) checkList(ctx context.Context) {
-	first, ok := r.walk(ctx, 0)
-	r.entries = first
-	r.report.Listed = len(first)
-	r.checkEntries()
+	r.entries = r.checkPages(ctx, &list{where: whereList, page: r.cfg.Source.List})
+	r.report.Listed = len(r.entries)
+}
+
+// checkPages reads a list in pages of the provider's size, and then in smaller pages, to test the cursors of a provider
+// that would otherwise answer with one page. It returns the entries.
+func (r *run) checkPages(ctx context.Context, l *list) []entry {
+	first, ok := r.walk(ctx, l, 0)
+	r.checkEntries(first)
 	if ok {
-		r.walkAgain(ctx, first)
+		r.walkAgain(ctx, l, first)
 	}
-	if ctx.Err() == nil {
-		r.checkCursor(ctx)
+	if ctx.Err() == nil && (len(first) > 0 || l.where == whereList) {
+		r.checkCursor(ctx, l)
 	}
+	return first
 }
 
 // walkAgain reads the list in smaller pages and compares.
-func (r *run) walkAgain(ctx context.Context, first []entry) {
+func (r *run) walkAgain(ctx context.Context, l *list, first []entry) {
 	limit := uint32(max(1, (len(first)+pages-1)/pages))
-	smaller, ok := r.walk(ctx, limit)
+	smaller, ok := r.walk(ctx, l, limit)
 	if !ok {
 		return
 	}
@@ -53,16 +65,16 @@ func (r *run) walkAgain(ctx context.Context, first []entry) {
 	if same {
 		return
 	}
-	again, ok := r.walk(ctx, 0)
+	again, ok := r.walk(ctx, l, 0)
 	if !ok {
 		return
 	}
 	if stable, same := difference(first, again); !same {
-		r.report.add(ruleListUnstable, whereList, "two passes have %d and %d entries and differ from entry %d on: %s",
+		r.report.add(ruleListUnstable, l.where, "two passes have %d and %d entries and differ from entry %d on: %s",
 			len(first), len(again), stable, pairAt(first, again, stable))
 		return
 	}
-	r.report.add(ruleListPaging, whereList, "pages of %d give %d entries, expected %d, and differ from entry %d on: %s",
+	r.report.add(ruleListPaging, l.where, "pages of %d give %d entries, expected %d, and differ from entry %d on: %s",
 		limit, len(smaller), len(first), at, pairAt(first, smaller, at))
 }
 
@@ -89,17 +101,17 @@ func pairAt(a, b []entry, at int) string {
 	return name(a) + ", then " + name(b)
 }
 
-// walk lists all resources. ok is false if it did not reach the end.
-func (r *run) walk(ctx context.Context, limit uint32) (entries []entry, ok bool) {
+// walk lists all entries. ok is false if it did not reach the end.
+func (r *run) walk(ctx context.Context, l *list, limit uint32) (entries []entry, ok bool) {
 	given := map[[sha256.Size]byte]bool{} // by digest, since cursors may be long
 	empty, cursor := 0, ""
 	for {
-		reply, err := r.cfg.Source.List(ctx, &resource.Request{Cursor: cursor, Limit: limit})
+		reply, err := l.page(ctx, &resource.Request{Cursor: cursor, Limit: limit})
 		switch {
 		case ctx.Err() != nil:
 			return entries, false
 		case err != nil:
-			r.report.addFailure(ruleListFails, whereList, failedPage(cursor), err)
+			r.report.addFailure(ruleListFails, l.where, failedPage(cursor), err)
 			return entries, false
 		}
 		for i := range reply.Resources {
@@ -114,16 +126,16 @@ func (r *run) walk(ctx context.Context, limit uint32) (entries []entry, ok bool)
 		case cursor == "":
 			return entries, true
 		case given[digest]:
-			r.report.add(ruleListEndless, whereList, "the cursor %.60q is repeated after %d entries", cursor, len(entries))
+			r.report.add(ruleListEndless, l.where, "the cursor %.60q is repeated after %d entries", cursor, len(entries))
 			return entries, false
 		case empty == maxEmptyPages:
-			r.report.add(ruleListEndless, whereList, "%d pages in a row are empty", empty)
+			r.report.add(ruleListEndless, l.where, "%d pages in a row are empty", empty)
 			return entries, false
 		case len(entries) > maxEntries:
-			r.report.add(ruleListEndless, whereList, "the list has more than %d entries", maxEntries)
+			r.report.add(ruleListEndless, l.where, "the list has more than %d entries", maxEntries)
 			return entries, false
 		}
-		given[digest], r.cursor = true, cursor
+		given[digest], l.cursor = true, cursor
 	}
 }
 
@@ -142,9 +154,9 @@ func entryOf(res *abi.Resource) entry {
 }
 
 // checkEntries checks the rules that need no read.
-func (r *run) checkEntries() {
+func (r *run) checkEntries(entries []entry) {
 	listed := map[string]bool{}
-	for _, e := range r.entries {
+	for _, e := range entries {
 		if err := abi.CheckURI(e.uri); err != nil {
 			r.report.add(ruleURIInvalid, e.uri, "%v", err)
 		}
@@ -167,13 +179,13 @@ func (r *run) checkMeta(where string, reserved []string) {
 
 // checkCursor lists with a cursor that the provider has not given. It begins as the provider's cursors do, to get past
 // checks of the beginning alone.
-func (r *run) checkCursor(ctx context.Context) {
-	_, err := r.cfg.Source.List(ctx, &resource.Request{Cursor: r.cursor + "\x00/../" + NoSuch})
+func (r *run) checkCursor(ctx context.Context, l *list) {
+	_, err := l.page(ctx, &resource.Request{Cursor: l.cursor + "\x00/../" + NoSuch})
 	switch {
 	case ctx.Err() != nil || abi.CodeOf(err) == abi.CodeInvalidParams:
 	case err != nil:
-		r.report.addFailure(ruleCursorFails, whereList, "expected invalid_params, but the list failed", err)
+		r.report.addFailure(ruleCursorFails, l.where, "expected invalid_params, but the list failed", err)
 	default:
-		r.report.add(ruleCursorTaken, whereList, "the provider accepts a cursor it has not given")
+		r.report.add(ruleCursorTaken, l.where, "the provider accepts a cursor it has not given")
 	}
 }

@@ -19,23 +19,36 @@ type target struct {
 func (r *run) readListed(ctx context.Context) {
 	var others []*entry
 	for i := range r.entries {
-		if e := &r.entries[i]; r.isStatic(e.uri) {
+		e := &r.entries[i]
+		switch {
+		case e.isDirectory(): // which need not be readable: see checkDirectories
+		case r.isStatic(e.uri):
 			r.readOne(ctx, target{uri: e.uri, listed: e})
-		} else {
+		default:
 			others = append(others, e)
 		}
 	}
 	for i := range r.cfg.Manifest.Resources { // a failed list may lack them
-		r.readOne(ctx, target{uri: r.cfg.Manifest.Resources[i].URI})
+		if m := &r.cfg.Manifest.Resources[i]; m.MIMEType != abi.DirectoryType {
+			r.readOne(ctx, target{uri: m.URI})
+		}
 	}
-	n := len(others)
-	if r.cfg.Samples > 0 {
-		n = min(n, r.cfg.Samples)
-	}
-	for i := range n {
-		e := others[evenly(i, n, len(others))]
+	for _, e := range r.sample(others) {
 		r.readOne(ctx, target{uri: e.uri, listed: e})
 	}
+}
+
+// sample returns as many entries as the check has samples, evenly spread.
+func (r *run) sample(all []*entry) []*entry {
+	n := r.cfg.Samples
+	if n == 0 || n >= len(all) {
+		return all
+	}
+	some := make([]*entry, n)
+	for i := range some {
+		some[i] = all[evenly(i, n, len(all))]
+	}
+	return some
 }
 
 // evenly returns the index of sample i of n in a list of total elements, from the first to the last.

@@ -33,13 +33,17 @@ type Unsampled struct {
 
 // A Report is the result of a check.
 type Report struct {
-	Listed    int            `json:"listed"`    // resources
-	Read      int            `json:"read"`      // resources, listed ones and those of templates
-	Templates int            `json:"templates"` // declared
-	Errors    int            `json:"errors"`    // findings, with the omitted ones
-	Warnings  int            `json:"warnings"`  // findings, with the omitted ones
-	Findings  []Finding      `json:"findings"`  // errors first, by rule
-	Omitted   map[string]int `json:"omitted"`   // findings beyond 20 of a rule, by rule
+	Listed    int `json:"listed"`    // resources
+	Read      int `json:"read"`      // resources, listed ones and those of templates
+	Templates int `json:"templates"` // declared
+
+	Directories int `json:"directories"` // that were listed
+	Skills      int `json:"skills"`      // that were asked for
+
+	Errors    int            `json:"errors"`   // findings, with the omitted ones
+	Warnings  int            `json:"warnings"` // findings, with the omitted ones
+	Findings  []Finding      `json:"findings"` // errors first, by rule
+	Omitted   map[string]int `json:"omitted"`  // findings beyond 20 of a rule, by rule
 	Unsampled []Unsampled    `json:"unsampled"`
 }
 

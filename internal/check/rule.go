@@ -49,6 +49,9 @@ const (
 	ruleReadUnstable       = "read-unstable"
 	ruleETagUnstable       = "etag-unstable"
 	ruleCompletionDangling = "completion-dangling"
+	ruleDirectoryUnlisted  = "directory-unlisted"
+	ruleSkillInvalid       = "skill-invalid"
+	ruleSkillUnstable      = "skill-unstable"
 	ruleMetaReserved       = "meta-reserved"
 )
 
@@ -59,13 +62,13 @@ var rules = []Rule{
 		"correct what the provider registers"},
 	{ruleTemplateShadowed, Error, "a template matches the same URIs as another one",
 		"declare one of them: the names of variables make no difference to the URIs that match"},
-	{ruleListFails, Error, "a page of the list cannot be read",
+	{ruleListFails, Error, "a page of the list or of a directory cannot be read",
 		"answer every page; see the log with --log-level debug"},
-	{ruleListEndless, Error, "the list does not end",
+	{ruleListEndless, Error, "the list or a directory does not end",
 		"set a next cursor only when there is more, never one that was given before"},
-	{ruleListUnstable, Error, "two passes over the list differ",
+	{ruleListUnstable, Error, "two passes over the list or a directory differ",
 		"sort the list: maps and directories have no fixed order"},
-	{ruleListPaging, Error, "the list differs with smaller pages",
+	{ruleListPaging, Error, "the list or a directory differs with smaller pages",
 		"set the next cursor to the first entry that did not fit"},
 	{ruleCursorFails, Error, "a cursor that the provider did not give makes it fail",
 		"answer invalid_params to an unknown cursor"},
@@ -91,6 +94,12 @@ var rules = []Rule{
 		"answer range_total and the bytes from the offset on, or all bytes without range_total"},
 	{ruleNotFound, Error, "a resource that does not exist is answered, or fails with a code other than not_found",
 		"answer not_found to every URI that names nothing"},
+	{ruleDirectoryUnlisted, Error, "a listed directory has no children that a client can list",
+		"register what lists directories, or give the resource another type"},
+	{ruleSkillInvalid, Error, "a listed SKILL.md is not that of a skill that clients get",
+		"correct its frontmatter, or the directory; or list the file under another name"},
+	{ruleSkillUnstable, Error, "a skill has other digests at the second read",
+		"answer each file of a skill with the same bytes until it changes"},
 	{ruleCompletionFails, Error, "a completion fails",
 		"answer no values rather than an error"},
 	{ruleCompletionWrong, Error, "a completion has invalid, repeated or too many values",

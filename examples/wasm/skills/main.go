@@ -91,6 +91,9 @@ func listDirectory(r *wasmres.Request, page *wasmres.Page) error {
 		return err
 	}
 	after := page.Cursor()
+	if strings.ContainsAny(after, "/\\\x00") {
+		return wasmres.Invalid("unknown cursor") // it is not the name of a file
+	}
 	entries, err := wasmres.ReadDirAfter(wasmres.Dir(root), dir, after, page.Limit()+1)
 	if err != nil {
 		return explain(r.URI, err)

@@ -24,8 +24,8 @@ func Command() *cli.Command {
 	const category = "Checking"
 	return &cli.Command{
 		Name: "check", Usage: "find problems that clients of a provider would have", ArgsUsage: providers.ArgUsage,
-		Description: `Lists all resources. Reads, twice each, samples of them and of the templates whose variables have
-completions. Requests resources that do not exist. Reads may have effects: the provider decides.
+		Description: `Lists all resources, directories and skills. Reads, twice each, samples of them and of the templates whose
+variables have completions. Requests resources that do not exist. Reads may have effects: the provider decides.
 
 The exit status is 1 if there is an error, or with --strict a warning. The rules:
 
@@ -145,9 +145,27 @@ func printReport(w io.Writer, format string, r *check.Report) error {
 	for _, u := range r.Unsampled {
 		fmt.Fprintf(w, "not read: %s\n  %s; name one of its resources with --uri\n\n", printable.Line(u.Template), printable.Line(u.Why))
 	}
-	_, err := fmt.Fprintf(w, "%s, %s; %s listed, %s, %d read\n", terminal.Counted(r.Errors, "error"), terminal.Counted(r.Warnings, "warning"),
-		terminal.Counted(r.Listed, "resource"), terminal.Counted(r.Templates, "template"), r.Read)
+	_, err := fmt.Fprintf(w, "%s, %s; %s listed, %s, %s%d read\n", terminal.Counted(r.Errors, "error"), terminal.Counted(r.Warnings, "warning"),
+		terminal.Counted(r.Listed, "resource"), terminal.Counted(r.Templates, "template"), treeCounts(r), r.Read)
 	return err
+}
+
+// treeCounts says how many directories and skills there are, if there are any.
+func treeCounts(r *check.Report) (s string) {
+	if r.Directories > 0 {
+		s = directories(r.Directories) + ", "
+	}
+	if r.Skills > 0 {
+		s += terminal.Counted(r.Skills, "skill") + ", "
+	}
+	return s
+}
+
+func directories(n int) string {
+	if n == 1 {
+		return "1 directory"
+	}
+	return fmt.Sprintf("%d directories", n)
 }
 
 // printFindings prints the findings of one rule.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/providers"
@@ -26,10 +27,15 @@ const several = "With several providers, lists what a client gets from all of th
 const maxName = 40 // characters of a name in a table
 
 func list(c *cli.Context, a *app.App, _ []string) error {
-	all, err := allPages(c.Context, a, "resources/list", "resources")
+	all, err := allPages(c.Context, a, "resources/list", "resources", nil)
 	if err != nil {
 		return err
 	}
+	return printResources(c, all)
+}
+
+// printResources prints the resources of a list, or of a directory.
+func printResources(c *cli.Context, all []json.RawMessage) error {
 	if c.String("output-format") != cli.FormatTable {
 		return printList(c, "resources", all)
 	}
@@ -61,7 +67,7 @@ func TemplatesCommand() *cli.Command {
 }
 
 func templates(c *cli.Context, a *app.App, _ []string) error {
-	all, err := allPages(c.Context, a, "resources/templates/list", "resourceTemplates")
+	all, err := allPages(c.Context, a, "resources/templates/list", "resourceTemplates", nil)
 	if err != nil {
 		return err
 	}
@@ -86,12 +92,13 @@ const (
 	maxListed     = 256 << 20 // bytes of entries, as JSON
 )
 
-// allPages calls a list method until its last page and gives all entries. A list that seems endless is an error.
-func allPages(ctx context.Context, a *app.App, method, key string) (all []json.RawMessage, err error) {
+// allPages calls a list method, with these parameters beside the cursor, until its last page and gives all entries. A list that
+// seems endless is an error.
+func allPages(ctx context.Context, a *app.App, method, key string, params map[string]string) (all []json.RawMessage, err error) {
 	used := map[string]bool{}
 	cursor, empty, size := "", 0, 0
 	for pages := 1; ; pages++ {
-		entries, next, err := onePage(ctx, a, method, key, cursor)
+		entries, next, err := onePage(ctx, a, method, key, cursor, params)
 		if err != nil {
 			return nil, err
 		}
@@ -125,9 +132,11 @@ func endless(method, format string, args ...any) error {
 
 // onePage returns the entries of the page at a cursor, and the cursor of the next page: empty after the last.
 func onePage(
-	ctx context.Context, a *app.App, method, key, cursor string,
+	ctx context.Context, a *app.App, method, key, cursor string, params map[string]string,
 ) (entries []json.RawMessage, next string, err error) {
-	params := map[string]string{}
+	if params = maps.Clone(params); params == nil {
+		params = map[string]string{}
+	}
 	if cursor != "" {
 		params["cursor"] = cursor
 	}

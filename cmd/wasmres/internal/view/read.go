@@ -1,10 +1,12 @@
 package view
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/contents"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/providers"
@@ -20,7 +22,7 @@ func ReadCommand() *cli.Command {
 		Name: "read", Usage: "read one resource", ArgsUsage: providers.ArgUsage + " URI",
 		Description: `On a terminal, shows text with control characters escaped, Markdown as a page (--raw: as it was
 written), and pictures if the terminal draws them (kitty, iTerm2). NO_COLOR=1 has no styles. A pipe, or
-a file with -o, gets the bytes.
+a file with -o, gets the bytes. Of a directory, which has none, it lists the children.
 
    wasmres read hello.wasm greeting://World
    wasmres read -o logo.png provider.wasm files://logo.png`,
@@ -32,16 +34,45 @@ a file with -o, gets the bytes.
 	}, readResource, "URI")
 }
 
+// readResource reads a resource or, where there is none but a directory of that URI, lists that.
 func readResource(c *cli.Context, a *app.App, args []string) error {
+	err := readContents(c, a, args[1])
+	if abi.CodeOf(err) != abi.CodeNotFound {
+		return err
+	}
+	children, notDirectory := allPages(c.Context, a, "resources/directory/read", "resources", map[string]string{"uri": args[1]})
+	switch {
+	case notDirectory != nil && isNoDirectory(notDirectory):
+		return err
+	case notDirectory != nil:
+		return notDirectory
+	case c.String("output") != "" && c.String("output-format") == cli.FormatTable:
+		return fmt.Errorf("%s is a directory, which has no bytes: leave -o out to list it", args[1])
+	}
+	return printResources(c, children)
+}
+
+// isNoDirectory reports whether an error says that a URI is not one of a directory, or that the provider has none.
+func isNoDirectory(err error) bool {
+	var rpc *runtime.RPCError
+	if errors.As(err, &rpc) && rpc.Code == methodNotFound {
+		return true
+	}
+	return abi.CodeOf(err) == abi.CodeNotFound || abi.CodeOf(err) == abi.CodeInvalidParams
+}
+
+const methodNotFound = -32601 // of JSON-RPC
+
+func readContents(c *cli.Context, a *app.App, uri string) error {
 	format := c.String("output-format")
 	if format != cli.FormatTable {
-		result, err := a.Call(c.Context, "resources/read", map[string]string{"uri": args[1]})
+		result, err := a.Call(c.Context, "resources/read", map[string]string{"uri": uri})
 		if err != nil {
 			return err
 		}
 		return cli.PrintData(c.App.Writer, format, result)
 	}
-	all, err := a.Provider().Read(c.Context, args[1])
+	all, err := a.Provider().Read(c.Context, uri)
 	if err != nil {
 		return err
 	}
