@@ -9,11 +9,12 @@ EXAMPLES    = hello project everything fixtures memory web github openapi users 
 PROJECTS    = config logs screen
 MODULES     = . guest-sdk/go examples/wasm testdata/wasm/kit-go internal/peers registry/internal/interop
 CGO         = ./runtime/internal/confine # has files for builds with cgo
+WASMTIME    = ./runtime/internal/engine/wasmtime ./runtime/internal/engine/engines # have files for builds with the second engine
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
 FUZZTIME   ?= 6000x
 
-.PHONY: run build examples quick check foreground background format vet lint tidy generate test attack e2e compatibility interop vectors fuzz soak bench wasm tools clean
+.PHONY: run build examples quick check foreground background format vet lint tidy generate test wasmtime attack e2e compatibility interop vectors fuzz soak bench wasm tools clean
 
 # The race detector has each process wait for a second when it exits unless this says otherwise.
 export GORACE ?= atexit_sleep_ms=10
@@ -63,6 +64,7 @@ vet:
 	@for m in $(MODULES); do echo "vet $$m"; (cd $$m && $(GO) vet ./...) || exit 1; done
 	cd guest-sdk/go && GOOS=wasip1 GOARCH=wasm $(GO) vet .
 	CGO_ENABLED=1 $(GO) vet $(CGO)
+	CGO_ENABLED=1 $(GO) vet -tags wasmtime $(WASMTIME)
 
 lint:
 	GOBIN=$(CURDIR)/bin $(GO) install $(STATICCHECK)
@@ -111,6 +113,11 @@ test: ## first what compiles the examples without the race detector: the other t
 	@for m in $(MODULES); do echo "test $$m with the race detector"; \
 	  (cd $$m && $(TESTED) | $(RACED) | xargs -r env $(RACE)) || exit 1; done # the slowest early
 	$(RACE) -short $(LONG)
+	CGO_ENABLED=1 $(TEST) -tags wasmtime $(WASMTIME)
+
+# Each of these links a library of 50 MB: make check tests the engine alone.
+wasmtime: ## the tests of providers, workers and attacks on the second engine
+	WASMRES_ENGINE=wasmtime CGO_ENABLED=1 $(TEST) -short -tags wasmtime $(WASMTIME) $(addprefix ./runtime/internal/,provider worker attack hostile)
 
 attack: ## the corpus of attacks, with nothing of the same priority beside it that would disturb its clocks
 	$(TEST) ./runtime/internal/hostile

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	goruntime "runtime"
+	"strings"
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/internal/confine"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine/engines"
 	"github.com/wasmres/wasmres/runtime/internal/process"
 	"github.com/wasmres/wasmres/runtime/internal/snapshot"
 )
@@ -39,17 +40,38 @@ type Diagnosis struct {
 	Err        string      `json:"error,omitempty"`
 }
 
-// Examine names the engine, and the layers of isolation that this machine supports. It runs nothing.
+// Engines names the engines of this program, the default first. Each is a value for [HostConfig.Engine].
+func Engines() (names []string) {
+	for _, kind := range engines.All() {
+		names = append(names, string(kind))
+	}
+	return names
+}
+
+// Examine names the engines, and the layers of isolation that this machine supports. It runs nothing.
 func Examine() (engine string, layers []Layer) {
-	return "wazero " + wazero.Version, layersOf(confine.Probe())
+	var names []string
+	for _, kind := range engines.All() {
+		names = append(names, kind.String())
+	}
+	return strings.Join(names, ", "), layersOf(confine.Probe())
+}
+
+// engineName returns the name and version of an engine; only the name if this program does not have it.
+func engineName(name string) string {
+	kind, err := engines.Parse(name)
+	if err != nil {
+		return name
+	}
+	return kind.String()
 }
 
 // Diagnose examines the machine, and runs a test provider on a Host with cfg. Everything works if Err is empty.
 func Diagnose(ctx context.Context, cfg HostConfig) *Diagnosis {
 	best, reasons := snapshot.Probe()
-	engine, layers := Examine()
+	_, layers := Examine()
 	d := &Diagnosis{
-		System: goruntime.GOOS + "/" + goruntime.GOARCH, Engine: engine, Isolation: cfg.Isolation.String(),
+		System: goruntime.GOOS + "/" + goruntime.GOARCH, Engine: engineName(cfg.Engine), Isolation: cfg.Isolation.String(),
 		Layers: layers, Namespaces: namespacesOf(process.Namespaces()), Reset: best.String(), Slower: []string{}, Cache: cfg.CacheDir,
 	}
 	for _, reason := range reasons {

@@ -17,7 +17,9 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/codedir"
+	"github.com/wasmres/wasmres/runtime/internal/engine/engines"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 )
 
@@ -56,6 +58,9 @@ func (i Isolation) resolve() Isolation {
 type HostConfig struct {
 	// Isolation is where guests run. IsolateNone compiles modules in this process too, unless [Main] was called.
 	Isolation Isolation
+	// Engine compiles and runs modules: "wazero" or "wasmtime". Empty means wazero. A program has wasmtime if it was built for
+	// linux/amd64 with CGO_ENABLED=1 and -tags wasmtime; NewHost fails if it was not. See docs/engines.md.
+	Engine string
 	// CacheDir is a private directory of compiled modules, which NewHost makes with mode 0700. If it is empty, the Host
 	// uses a temporary one, which Close removes.
 	CacheDir string
@@ -107,14 +112,18 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if h.isolation == IsolateProcess && !mainCalled.Load() {
 		return nil, ErrNoMain
 	}
-	if err := h.start(cfg); err != nil {
+	kind, err := engines.Parse(cfg.Engine)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.start(cfg, kind); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	return h, nil
 }
 
 // start opens the compiler, and the workers or the engine.
-func (h *Host) start(cfg HostConfig) error {
+func (h *Host) start(cfg HostConfig, kind engines.Kind) error {
 	if cfg.CacheDir == "" {
 		dir, err := os.MkdirTemp("", "wasmres-")
 		if err != nil {
@@ -123,30 +132,30 @@ func (h *Host) start(cfg HostConfig) error {
 		cfg.CacheDir = dir
 		h.closers = append(h.closers, func() error { return os.RemoveAll(dir) })
 	}
-	if err := wazero.CheckCacheDir(cfg.CacheDir); err != nil {
+	if err := codedir.Check(cfg.CacheDir); err != nil {
 		return err
 	}
 	if !mainCalled.Load() {
-		return h.openEngine(wazero.Config{CacheDir: cfg.CacheDir, Logger: h.log})
+		return h.openEngine(kind, engine.Config{CacheDir: cfg.CacheDir, Logger: h.log})
 	}
-	c, err := compiler.New(compiler.Config{CacheDir: cfg.CacheDir, MaxBytes: cfg.CacheSize, Concurrent: cfg.MaxCompiles, Busy: h.busy, Logger: h.log})
+	c, err := compiler.New(compiler.Config{Engine: kind, CacheDir: cfg.CacheDir, MaxBytes: cfg.CacheSize, Concurrent: cfg.MaxCompiles, Busy: h.busy, Logger: h.log})
 	if err != nil {
 		return err
 	}
 	h.modules, h.compile = c, c.Compile
 	if h.isolation == IsolateNone {
-		return h.openEngine(wazero.Config{CacheDir: cfg.CacheDir, Precompile: c.Folder, Logger: h.log})
+		return h.openEngine(kind, engine.Config{CacheDir: cfg.CacheDir, Precompile: c.Folder, Logger: h.log})
 	}
 	h.workers, err = worker.New(worker.Config{
-		Compile: c.Folder, Invalidate: c.Invalidate, Used: c.Used, Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: groupOf(cfg.Live), Logger: h.log,
+		Engine: kind, Compile: c.Folder, Invalidate: c.Invalidate, Used: c.Used, Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: groupOf(cfg.Live), Logger: h.log,
 	})
 	h.runner = h.workers
 	return err
 }
 
 // openEngine makes guests run in this process.
-func (h *Host) openEngine(cfg wazero.Config) error {
-	engine, err := wazero.Open(cfg)
+func (h *Host) openEngine(kind engines.Kind, cfg engine.Config) error {
+	engine, err := kind.Open(cfg)
 	if err != nil {
 		return err
 	}

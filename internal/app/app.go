@@ -63,7 +63,9 @@ type Config struct {
 	Lifecycle abi.Lifecycle
 	// Isolation is where guests run.
 	Isolation runtime.Isolation
-	Lazy      bool // the first call starts the worker process: see [runtime.Options]
+	// Engine is that of [runtime.HostConfig].
+	Engine string
+	Lazy   bool // the first call starts the worker process: see [runtime.Options]
 	// Live bounds the worker processes of several providers: see [runtime.Options]. Nil bounds none.
 	Live *runtime.Live
 	// Share makes calls wait for processors: see [runtime.Options]. Nil makes none wait.
@@ -162,7 +164,7 @@ func newHost(cfg Config) (*runtime.Host, error) {
 
 // HostConfig returns the configuration of the host.
 func HostConfig(cfg Config) runtime.HostConfig {
-	return runtime.HostConfig{Isolation: cfg.Isolation, CacheDir: cfg.CacheDir, CacheSize: cfg.CacheSize, Logger: cfg.Logger}
+	return runtime.HostConfig{Isolation: cfg.Isolation, Engine: cfg.Engine, CacheDir: cfg.CacheDir, CacheSize: cfg.CacheSize, Logger: cfg.Logger}
 }
 
 // open opens the provider and its capabilities on a.host.

@@ -20,6 +20,7 @@ const module = "github.com/wasmres/wasmres"
 // doors names the packages that may import a dependency, tests aside.
 var doors = map[string][]string{
 	"github.com/tetratelabs/wazero":           {"runtime/internal/engine/wazero"},
+	"github.com/bytecodealliance/wasmtime-go": {"runtime/internal/engine/wasmtime"},
 	"github.com/modelcontextprotocol/go-sdk":  {"runtime/internal/mcp/legacy"},
 	"github.com/urfave/cli/v2":                {"cmd/wasmres/internal/cli"},
 	"github.com/goccy/go-yaml":                {"cmd/wasmres/internal/cli", "internal/strict"}, // writes reports; reads configuration files

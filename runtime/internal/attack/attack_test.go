@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/internal/attack"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/pool"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
@@ -18,7 +19,7 @@ import (
 // inProcess returns what Run attacks: guests in this process.
 func inProcess(t *testing.T) attack.Config {
 	t.Helper()
-	e, err := wazero.Open(wazero.Config{})
+	e, err := enginetest.Kind().Open(engine.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine/codedir"
 )
 
 // DefaultMaxBytes is the default of [Config.MaxBytes].
@@ -36,7 +36,7 @@ func List(dir string) ([]Cached, error) {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err := wazero.CheckCacheDir(dir); err != nil {
+	if err := codedir.Check(dir); err != nil {
 		return nil, err
 	}
 	return list(dir)

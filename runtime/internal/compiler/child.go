@@ -16,7 +16,7 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/confine"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine/engines"
 	"github.com/wasmres/wasmres/runtime/internal/process"
 )
 
@@ -38,6 +38,7 @@ type request struct {
 	CPU    time.Duration `json:"cpu"`    // processor time
 	Memory uint64        `json:"memory"` // bytes
 	Procs  int           `json:"procs"`  // processors to use
+	Engine engines.Kind  `json:"engine"`
 }
 
 // Main acts as a child and exits, if this process was started as one; otherwise it returns at once. Call it first in
@@ -81,7 +82,7 @@ func work(in *bufio.Reader) answer {
 	if _, err := io.ReadFull(in, binary); err != nil {
 		return failed(failedSetup, fmt.Errorf("read module: %w", err))
 	}
-	return classify(wazero.Precompile(context.Background(), ".", binary))
+	return classify(o.Engine.Precompile(context.Background(), ".", binary))
 }
 
 // confineSelf restricts the child to filling its directory. On systems other than Linux it sets only the limit of Go's

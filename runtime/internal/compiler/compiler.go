@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/turns"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine/engines"
 	"github.com/wasmres/wasmres/runtime/internal/fair"
 )
 
@@ -22,6 +22,8 @@ type Config struct {
 	// CacheDir is the engine's compilation cache; required. The Compiler makes it with mode 0700 when first needed. It
 	// must belong to this user, and other users must not be able to write to it.
 	CacheDir string
+	// Engine is whose native code the Compiler makes. Compilers of several engines may share CacheDir.
+	Engine engines.Kind
 	// MaxBytes bounds CacheDir: adding an entry removes the least recently used ones. Zero means DefaultMaxBytes.
 	// Entries used within the last ten minutes stay.
 	MaxBytes int64
@@ -93,8 +95,19 @@ type Compiler struct {
 	compilations map[digest]*compilation
 }
 
-// digest is the SHA-256 of a module.
+// digest is the SHA-256 of a module; for an engine other than the default, of its name and the module.
 type digest = [sha256.Size]byte
+
+func (c *Compiler) digest(binary []byte) (d digest) {
+	if c.cfg.Engine.IsDefault() {
+		return sha256.Sum256(binary)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s ", string(c.cfg.Engine)) // never fails
+	h.Write(binary)                             // likewise
+	h.Sum(d[:0])
+	return d
+}
 
 // maxKnown bounds the outcomes kept in memory.
 const maxKnown = 1024
@@ -112,7 +125,7 @@ func New(cfg Config) (*Compiler, error) {
 	return &Compiler{
 		cfg:          cfg,
 		line:         turns.New(cfg.Concurrent),
-		store:        &store{dir: dir, maxBytes: cfg.MaxBytes, program: sync.OnceValues(program)},
+		store:        &store{engine: cfg.Engine, dir: dir, maxBytes: cfg.MaxBytes, program: sync.OnceValues(program)},
 		known:        map[digest]outcome{},
 		compilations: map[digest]*compilation{},
 	}, nil
@@ -152,7 +165,7 @@ func (c *Compiler) Folder(ctx context.Context, binary []byte) (dir string, err e
 	if _, err := c.Entry(ctx, binary); err != nil {
 		return "", err
 	}
-	return c.store.folder(sha256.Sum256(binary)), nil
+	return c.store.folder(c.digest(binary)), nil
 }
 
 // Used notes that the module was used whose directory Folder has returned, so that it is not the first to be removed when
@@ -162,7 +175,7 @@ func (c *Compiler) Used(dir string) { use(dir + ".compiled") }
 // Invalidate removes an unusable module from the compilation cache, so that the next Compile compiles it again. It does
 // nothing for a module that is not cached, and refusals stay. After an error the entry may still be there.
 func (c *Compiler) Invalidate(binary []byte) error {
-	d := sha256.Sum256(binary)
+	d := c.digest(binary)
 	c.mu.Lock()
 	o := c.known[d]
 	if o.Refused == "" {
@@ -180,7 +193,7 @@ func (c *Compiler) outcome(ctx context.Context, binary []byte) (outcome, error) 
 	if err := context.Cause(ctx); err != nil {
 		return outcome{}, fmt.Errorf("compile module: %w", err)
 	}
-	d := sha256.Sum256(binary)
+	d := c.digest(binary)
 	if o, ok := c.cached(d); ok {
 		return o, nil
 	}
@@ -244,7 +257,7 @@ func (c *Compiler) compile(ctx context.Context, d digest, binary []byte) (_ outc
 			c.cfg.Logger.Warn("scratch folder not removed", "err", gone)
 		}
 	}()
-	if err := wazero.MakeCacheDir(scratch); err != nil {
+	if err := c.cfg.Engine.MakeCacheDir(scratch); err != nil {
 		return outcome{}, err
 	}
 	o, err := c.run(ctx, d, scratch, binary)

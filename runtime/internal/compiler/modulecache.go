@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine/codedir"
 )
 
 const (
@@ -39,7 +39,7 @@ func (c *Compiler) Put(key [sha256.Size]byte, text []byte) {
 // prepared returns the text stored under a key. Its checksum guards against damage only: a user who can write to the
 // directory can run native code anyway.
 func (s *store) prepared(key [sha256.Size]byte) ([]byte, error) {
-	if err := wazero.CheckDir(s.dir); err != nil {
+	if err := codedir.CheckOwn(s.dir); err != nil {
 		return nil, err
 	}
 	path, err := s.preparedPath(key)
@@ -74,7 +74,7 @@ func (s *store) putPrepared(key [sha256.Size]byte, text []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := wazero.CheckDir(s.dir); err != nil {
+	if err := codedir.CheckOwn(s.dir); err != nil {
 		return err
 	}
 	digest := sha256.Sum256(text)

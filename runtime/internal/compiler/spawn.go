@@ -61,6 +61,7 @@ func (c *Compiler) start(scratch string, binary []byte, out *stdout) (*process.P
 		CPU:    c.cfg.CPU,
 		Memory: c.cfg.Memory,
 		Procs:  min(maxProcs, goruntime.GOMAXPROCS(0)),
+		Engine: c.cfg.Engine,
 	})
 	if err != nil {
 		return nil, err

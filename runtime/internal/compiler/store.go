@@ -13,7 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine/codedir"
+	"github.com/wasmres/wasmres/runtime/internal/engine/engines"
 )
 
 // A store is the compilation cache folder. It holds
@@ -27,6 +28,7 @@ import (
 // Several processes may share it: files appear complete, and the store works without any of them.
 type store struct {
 	// fixed at creation
+	engine   engines.Kind
 	dir      string
 	maxBytes int64                  // of all that is in dir
 	program  func() (string, error) // identifies the running program
@@ -47,7 +49,7 @@ const (
 
 // open checks the directory, and returns the engine's fingerprint.
 func (s *store) open(ctx context.Context) (string, error) {
-	if err := wazero.CheckDir(s.dir); err != nil {
+	if err := codedir.CheckOwn(s.dir); err != nil {
 		return "", err
 	}
 	s.mu.Lock()
@@ -61,7 +63,7 @@ func (s *store) open(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fingerprint, err = wazero.Fingerprint(ctx, scratch)
+	fingerprint, err = s.engine.Fingerprint(ctx, scratch)
 	if err := errors.Join(err, os.RemoveAll(scratch)); err != nil {
 		return "", err
 	}
@@ -90,7 +92,7 @@ func (s *store) scratch() (string, error) {
 
 // install moves the one file in a child's temporary directory to the module's directory.
 func (s *store) install(d digest, scratch string) (string, int64, error) {
-	left, err := wazero.Entries(scratch)
+	left, err := codedir.List(scratch)
 	if err != nil {
 		return "", 0, err
 	}

@@ -3,12 +3,34 @@ package engine
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/wasmres/wasmres/abi"
 )
 
 // PageSize is the unit of linear memory, in bytes.
 const PageSize = 64 << 10
+
+// Config configures an Engine.
+type Config struct {
+	// CacheDir stores compiled modules between runs. The engine makes it with mode 0700. It must belong to this user, and no
+	// other user may write to it, since the engine runs its files as native code: the engine checks that. Empty stores them in
+	// memory.
+	CacheDir string
+	// Precompile is called before a module is compiled, and gives the directory that replaces CacheDir for this module, with
+	// native code that the same engine has made in a process that can be stopped, as a compilation in this process cannot. Its
+	// error ends the compilation. Nil compiles in this process.
+	Precompile func(ctx context.Context, binary []byte) (dir string, err error)
+	// Tested is the result of the engine's tests in another process of this program, so that it need not run them. Nil runs
+	// them.
+	Tested *Tests
+	Logger *slog.Logger // nil discards
+}
+
+// Tests are the results of an engine's tests of what it relies on.
+type Tests struct {
+	Resizes bool `json:"resizes"` // instances can shrink their memory
+}
 
 // An Engine compiles modules. It is safe for concurrent use. Its modules are admitted and metered, so an engine need
 // not defend itself against malformed ones.

@@ -18,7 +18,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/capability"
 	"github.com/wasmres/wasmres/runtime/internal/attack"
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/pool"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
@@ -108,9 +109,9 @@ func attackWithEngine(c hostile.Case, modules [][]byte, log io.Writer, alive fun
 }
 
 // openEngine opens an engine that compiles in this process or, when there is a limit to that, in one of its own.
-func openEngine(limit time.Duration) (e *wazero.Engine, clean func(), err error) {
+func openEngine(limit time.Duration) (e engine.Engine, clean func(), err error) {
 	if limit == 0 {
-		e, err = wazero.Open(wazero.Config{})
+		e, err = enginetest.Kind().Open(engine.Config{})
 		return e, func() {}, err
 	}
 	parent, err := os.MkdirTemp("", "hostile-")
@@ -119,9 +120,9 @@ func openEngine(limit time.Duration) (e *wazero.Engine, clean func(), err error)
 	}
 	clean = func() { _ = os.RemoveAll(parent) }
 	dir := filepath.Join(parent, "cache")
-	c, err := compiler.New(compiler.Config{CacheDir: dir, Timeout: limit, CPU: limit})
+	c, err := compiler.New(compiler.Config{Engine: enginetest.Kind(), CacheDir: dir, Timeout: limit, CPU: limit})
 	if err == nil {
-		e, err = wazero.Open(wazero.Config{CacheDir: dir, Precompile: c.Folder})
+		e, err = enginetest.Kind().Open(engine.Config{CacheDir: dir, Precompile: c.Folder})
 	}
 	if err != nil {
 		clean()

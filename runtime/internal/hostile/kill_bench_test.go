@@ -12,7 +12,8 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/attack"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
@@ -40,7 +41,7 @@ func caseNamed(b *testing.B, name string) hostile.Case {
 
 func kill(b *testing.B, c hostile.Case) {
 	const deadline = 20 * time.Millisecond
-	e, err := wazero.Open(wazero.Config{})
+	e, err := enginetest.Kind().Open(engine.Config{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,14 +9,15 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // The compiled form of a module is shared by all who load it, so nothing of their limits may be in it.
 func TestALoadDoesNotInheritTheLimitsOfAnother(t *testing.T) {
-	e, err := wazero.Open(wazero.Config{})
+	e, err := enginetest.Kind().Open(engine.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

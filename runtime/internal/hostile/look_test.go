@@ -10,14 +10,15 @@ import (
 	"github.com/wasmres/wasmres/runtime/limits"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // TestGuestsPayForWhatTheHostLooksAt compares the fuel of reads in which a host function gets some and next to no bytes.
 func TestGuestsPayForWhatTheHostLooksAt(t *testing.T) {
-	e, err := wazero.Open(wazero.Config{})
+	e, err := enginetest.Kind().Open(engine.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

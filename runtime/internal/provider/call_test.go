@@ -16,13 +16,13 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 func openEngine(t testing.TB) engine.Engine {
 	t.Helper()
-	e, err := wazero.Open(wazero.Config{})
+	e, err := enginetest.Kind().Open(engine.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 )
 
 // cachedEngine has compiled modules, so that tests need not compile large guests: with the race detector that takes most of
 // a minute.
 func cachedEngine(tb testing.TB) engine.Engine {
-	e, err := wazero.Open(wazero.Config{CacheDir: guesttest.CacheDir(tb)})
+	e, err := enginetest.Kind().Open(engine.Config{CacheDir: guesttest.CacheDir(tb)})
 	if err != nil {
 		tb.Fatal(err)
 	}

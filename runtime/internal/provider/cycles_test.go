@@ -76,7 +76,9 @@ func (i *witnessed) Call(ctx context.Context, export string, stack []uint64) err
 // Trim implements [engine.Trimmer].
 func (i *witnessed) Trim() {
 	i.witness.rests.Add(1)
-	i.Instance.(engine.Trimmer).Trim()
+	if inner, ok := i.Instance.(engine.Trimmer); ok {
+		inner.Trim()
+	}
 }
 
 // difference gives how the instance differs from its first state; empty when it does not.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/pool"
 
@@ -36,11 +37,11 @@ func both(t *testing.T, test func(t *testing.T, run guest.Runner)) {
 func workers(tb testing.TB, logger *slog.Logger) *worker.Runner {
 	tb.Helper()
 	dir := guesttest.CacheDir(tb)
-	c, err := compiler.New(compiler.Config{CacheDir: dir})
+	c, err := compiler.New(compiler.Config{Engine: enginetest.Kind(), CacheDir: dir})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := worker.New(worker.Config{Compile: c.Folder, Invalidate: c.Invalidate, Grace: patience, Logger: logger})
+	r, err := worker.New(worker.Config{Engine: enginetest.Kind(), Compile: c.Folder, Invalidate: c.Invalidate, Grace: patience, Logger: logger})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/internal/confine"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/engines"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/process"
 	"github.com/wasmres/wasmres/runtime/internal/worker/live"
@@ -24,6 +25,8 @@ type Config struct {
 	// Compile compiles a metered module, in another process, and returns the absolute path of the directory that is the
 	// engine's compilation cache of this module alone: a worker may read all files in it.
 	Compile func(ctx context.Context, binary []byte) (dir string, err error)
+	// Engine is whose native code Compile makes.
+	Engine engines.Kind
 	// Invalidate makes the next Compile compile the module again. It is called when a worker cannot use the directory.
 	Invalidate func(binary []byte) error
 	// Used is called with the directory whenever a worker was started from it. Nil calls nothing.
@@ -68,7 +71,7 @@ const defaultPipelineUnder = 250 * time.Microsecond
 type Runner struct {
 	// fixed at creation
 	cfg    Config
-	tests  func() wazero.Tests // runs the engine's tests once
+	tests  func() engine.Tests // runs the engine's tests once
 	made   time.Time
 	starts *live.Group // has a place for each worker while it starts
 
@@ -107,7 +110,7 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	tests := sync.OnceValue(func() wazero.Tests { return wazero.Test(cfg.Logger) })
+	tests := sync.OnceValue(func() engine.Tests { return cfg.Engine.Test(cfg.Logger) })
 	starts, err := live.New(live.Config{Max: cmp.Or(cfg.MaxStarts, 2*goruntime.GOMAXPROCS(0))})
 	if err != nil {
 		return nil, err

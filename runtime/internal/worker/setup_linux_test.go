@@ -22,6 +22,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
+	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/process"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
@@ -50,11 +51,11 @@ func newRunnerIn(tb testing.TB, dir string, cfg worker.Config) *worker.Runner {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.NewTextHandler(newOutput(tb), nil))
 	}
-	c, err := compiler.New(compiler.Config{CacheDir: dir})
+	c, err := compiler.New(compiler.Config{Engine: enginetest.Kind(), CacheDir: dir})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	cfg.Compile, cfg.Invalidate = c.Folder, c.Invalidate
+	cfg.Engine, cfg.Compile, cfg.Invalidate = enginetest.Kind(), c.Folder, c.Invalidate
 	r, err := worker.New(cfg)
 	if err != nil {
 		tb.Fatal(err)

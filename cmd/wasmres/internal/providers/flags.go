@@ -23,11 +23,17 @@ func Flags(more ...cli.Flag) []cli.Flag {
 		cli.Choice(&cli.StringFlag{Name: "lifecycle", Category: cli.CategoryGrants, Value: "fresh", Usage: "longest `LIFECYCLE` of the provider's memory, if it requests one: fresh (one request), session, or shared (all requests)"}, "fresh", "session", "shared"),
 		&cli.StringSliceFlag{Name: "config", Category: cli.CategoryGrants, Usage: "give the provider a configuration value, as `KEY=VALUE`; may be repeated"},
 		cli.Choice(&cli.StringFlag{Name: "isolation", Category: cli.CategoryHost, Value: runtime.IsolateDefault.String(), EnvVars: []string{"WASMRES_ISOLATION"}, Usage: "run the provider in this `PLACE`: process (a locked-down worker process of its own, on Linux) or in-process"}, runtime.IsolateProcess.String(), runtime.IsolateNone.String()),
+		EngineFlag(),
 		CacheDirFlag(),
 		CacheSizeFlag(),
 		&cli.StringFlag{Name: "data-dir", Category: cli.CategoryHost, EnvVars: []string{"WASMRES_DATA_DIR"}, Usage: "store the data of providers in this `FOLDER`, which must be private to you (default: wasmres in the user's state folder)"},
 		cli.LogLevelFlag(cli.CategoryHost),
 	}, limitFlags(), references.Flags(), more)
+}
+
+// EngineFlag returns the flag --engine.
+func EngineFlag() cli.Flag {
+	return cli.Choice(&cli.StringFlag{Name: "engine", Category: cli.CategoryHost, Value: runtime.Engines()[0], EnvVars: []string{"WASMRES_ENGINE"}, Usage: "compile and run providers with this `ENGINE`: wazero, or wasmtime in a program built with it"}, "wazero", "wasmtime")
 }
 
 // CacheDirFlag returns the flag --cache-dir: see [CacheDir].
@@ -115,7 +121,7 @@ func CommonConfig(c *cli.Context, log cli.LogHandler) (app.Config, error) {
 	}
 	logger := cli.NewLog(c, log, level)
 	return app.Config{
-		Limits: limits, ModuleLimits: shape, Lifecycle: lifecycle, Isolation: isolation, Logger: logger, Version: c.App.Version,
+		Limits: limits, ModuleLimits: shape, Lifecycle: lifecycle, Isolation: isolation, Engine: c.String("engine"), Logger: logger, Version: c.App.Version,
 		CacheDir: CacheDir(c, logger), CacheSize: size, CacheOptional: !c.IsSet("cache-dir"), DataDir: dataDir(c), Loading: loadingOf(c),
 	}, nil
 }

@@ -15,30 +15,18 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/codedir"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
 // Version is the version of wazero that this package is written for and tested with.
 const Version = "v1.12.0"
 
-// Config configures an Engine.
-type Config struct {
-	// CacheDir stores compiled modules between runs. Open makes it with mode 0700. It must belong to this user, and no other
-	// user may write to it, since the engine runs its files as native code: Open checks that. Empty stores them in memory.
-	CacheDir string
-	// Precompile is called before a module is compiled, and gives the directory that replaces CacheDir for this module, with
-	// the output of [Precompile]. That runs in a process that can be stopped, as a compilation in this process cannot. Its
-	// error ends the compilation. Nil compiles in this process.
-	Precompile func(ctx context.Context, binary []byte) (dir string, err error)
-	// Tested is the result of [Test] in another process of this program, so that Open need not run the tests. Nil runs them.
-	Tested *Tests
-	Logger *slog.Logger // nil discards
-}
-
-// Tests are the results of the tests of wazero that Open runs.
-type Tests struct {
-	Resizes bool `json:"resizes"` // instances can shrink their memory
-}
+// Config is that of all engines, and Tests are.
+type (
+	Config = engine.Config
+	Tests  = engine.Tests
+)
 
 // An Engine is wazero's compiler.
 type Engine struct {
@@ -47,7 +35,7 @@ type Engine struct {
 }
 
 // Open makes an Engine, and tests that wazero behaves as this package relies on. It logs what fails, and works without it.
-func Open(cfg Config) (*Engine, error) {
+func Open(cfg engine.Config) (*Engine, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -68,7 +56,7 @@ func openCache(dir string) (wazero.CompilationCache, error) {
 	if dir == "" {
 		return wazero.NewCompilationCache(), nil
 	}
-	if err := CheckCacheDir(dir); err != nil {
+	if err := codedir.Check(dir); err != nil {
 		return nil, err
 	}
 	cache, err := wazero.NewCompilationCacheWithDir(dir)
@@ -78,13 +66,13 @@ func openCache(dir string) (wazero.CompilationCache, error) {
 	return cache, nil
 }
 
-// Test runs the tests of Open, for [Config.Tested]. It logs what fails.
-func Test(logger *slog.Logger) Tests {
+// Test runs the tests of Open, for [engine.Config.Tested]. It logs what fails.
+func Test(logger *slog.Logger) engine.Tests {
 	err := selfTest()
 	if err != nil {
 		logger.Warn("wazero cannot shrink the memory of instances: an instance that has grown is replaced, which is slower", "wazero", Version, "err", err)
 	}
-	return Tests{Resizes: err == nil}
+	return engine.Tests{Resizes: err == nil}
 }
 
 // Close releases the engine.
@@ -137,7 +125,7 @@ func (l loader) open(ctx context.Context, binary []byte, host []engine.HostFunc)
 	if l.dir == "" || !wasm.HasNoCode(binary) {
 		return l.compile(ctx, binary, host)
 	}
-	before, err := entries(l.dir)
+	before, err := codedir.List(l.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +141,7 @@ func (l loader) open(ctx context.Context, binary []byte, host []engine.HostFunc)
 
 // check fails if wazero has compiled something: a module without code only traps.
 func (l loader) check(before []string) error {
-	now, err := entries(l.dir)
+	now, err := codedir.List(l.dir)
 	if err != nil {
 		return err
 	}

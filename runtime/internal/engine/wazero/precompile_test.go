@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/snapshot"
 )
@@ -54,7 +55,7 @@ func TestTheEngineFindsPrecompiledModules(t *testing.T) {
 	}
 	precompiled := cacheEntries(t, dir)
 	done := func(context.Context, []byte) (string, error) { return dir, nil }
-	e, err := wazero.Open(wazero.Config{CacheDir: dir, Precompile: done})
+	e, err := wazero.Open(engine.Config{CacheDir: dir, Precompile: done})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/confine"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine/codedir"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/module"
 	"github.com/wasmres/wasmres/runtime/internal/pool"
@@ -73,7 +73,7 @@ func errNoCode() *abi.Error {
 
 // hasCode reports whether the directory has compiled code. The worker's module itself has none.
 func (c *child) hasCode() bool {
-	code, err := wazero.Entries(string(c.request.Compiled))
+	code, err := codedir.List(string(c.request.Compiled))
 	return err == nil && len(code) > 0
 }
 
@@ -88,7 +88,7 @@ func readModule(f *os.File) (*module.Module, error) {
 }
 
 func (c *child) openEngine(logger *slog.Logger) (engine.Engine, error) {
-	e, err := wazero.Open(wazero.Config{CacheDir: string(c.request.Compiled), Tested: &c.request.Tests, Logger: logger})
+	e, err := c.request.Engine.Open(engine.Config{CacheDir: string(c.request.Compiled), Tested: &c.request.Tests, Logger: logger})
 	if err != nil || c.hooks.Engine == nil {
 		return e, err
 	}

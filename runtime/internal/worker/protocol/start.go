@@ -7,7 +7,8 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/confine"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/engines"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/snapshot"
 	"github.com/wasmres/wasmres/runtime/limits"
@@ -39,7 +40,9 @@ type StartRequest struct {
 
 	// The parent's findings about this machine, so that the worker need not repeat the tests.
 	Reset snapshot.Method `json:"reset"`
-	Tests wazero.Tests    `json:"tests"`
+	Tests engine.Tests    `json:"tests"`
+
+	Engine engines.Kind `json:"engine,omitempty"` // empty for the default
 
 	Threads    uint64 `json:"threads"`    // bound for the worker; 0 for any number
 	Processors int    `json:"processors"` // bound for the worker
@@ -48,6 +51,9 @@ type StartRequest struct {
 // engineMemory is for a module's code, and for Go's own heap and stacks, in bytes.
 const engineMemory = 2 << 30
 
+// engineThreads bounds the threads that wait in the kernel, and those of Go's runtime.
+const engineThreads = 32
+
 // Memory returns how much address space a worker may reserve in addition to that at its start, in bytes: for the
 // instances that run and as many that are being reset, for stored sessions, and for the engine.
 func (r *StartRequest) Memory() uint64 {
@@ -55,7 +61,8 @@ func (r *StartRequest) Memory() uint64 {
 	if r.Lifecycle > abi.LifecycleFresh {
 		instances += r.Limits.Sessions
 	}
-	return uint64(instances)*(r.Limits.Memory+uint64(r.Limits.Stack)+r.Limits.Output) + engineMemory
+	threads := uint64(min(r.Limits.Calls, MaxLinks)+r.Processors) + engineThreads
+	return uint64(instances)*(r.Limits.Memory+uint64(r.Limits.Stack)+r.Limits.Output) + engineMemory + threads*r.Engine.ThreadStack()
 }
 
 // A StartMessage carries a [StartRequest]. The file of the module comes with it.

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package wazero
+package codedir
 
 // checkPrivate accepts any directory: on this system its mode does not show which users may write to it.
 func checkPrivate(string) error { return nil }

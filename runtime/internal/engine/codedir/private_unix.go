@@ -1,6 +1,6 @@
 //go:build unix
 
-package wazero
+package codedir
 
 import (
 	"fmt"
@@ -10,19 +10,21 @@ import (
 	"syscall"
 )
 
-// checkPrivate refuses a cache to which other users can write native code. dir and the directories of wazero in it must
+// checkPrivate refuses a cache to which other users can write native code. dir and the directories of engines in it must
 // belong to this user, and must not be writable by others.
 func checkPrivate(dir string) error {
 	if err := checkOwn(dir); err != nil {
 		return err
 	}
-	folders, err := filepath.Glob(filepath.Join(dir, "wazero-*"))
-	if err != nil {
-		return err
-	}
-	for _, folder := range folders {
-		if info, err := os.Lstat(folder); err != nil || !isPrivate(info) {
-			return notPrivate(folder)
+	for _, pattern := range []string{"wazero-*", "wasmtime-*"} {
+		folders, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return err
+		}
+		for _, folder := range folders {
+			if info, err := os.Lstat(folder); err != nil || !isPrivate(info) {
+				return notPrivate(folder)
+			}
 		}
 	}
 	return nil

@@ -1,0 +1,123 @@
+// Package engines knows the engines of this program by their names: wazero, and wasmtime where it was built in.
+package engines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+)
+
+// A Kind is an engine by its name. The zero Kind is [Wazero]. Only Kinds that [Parse] has returned are in this program.
+type Kind string
+
+const (
+	Wazero   Kind = "wazero"
+	Wasmtime Kind = "wasmtime"
+)
+
+// errNotBuilt is the error of Parse for an engine that this program was built without.
+var errNotBuilt = errors.New("this wasmres was built without wasmtime: build with CGO_ENABLED=1 -tags wasmtime, for linux/amd64")
+
+// Parse returns the engine with a name; [Wazero] for none.
+func Parse(name string) (Kind, error) {
+	switch kind := Kind(name); {
+	case name == "":
+		return Wazero, nil
+	case kits[kind].open != nil:
+		return kind, nil
+	case kind == Wasmtime:
+		return "", errNotBuilt
+	}
+	return "", fmt.Errorf("engine %.64q: there are wazero and wasmtime", name)
+}
+
+// All returns the engines of this program, the default first.
+func All() []Kind {
+	all := []Kind{Wazero}
+	if kits[Wasmtime].open != nil {
+		all = append(all, Wasmtime)
+	}
+	return all
+}
+
+// A kit has the functions of an engine.
+type kit struct {
+	version      string
+	open         func(engine.Config) (engine.Engine, error)
+	precompile   func(ctx context.Context, dir string, binary []byte) error
+	makeCacheDir func(dir string) error
+	fingerprint  func(ctx context.Context, dir string) (string, error)
+	test         func(*slog.Logger) engine.Tests
+	warm         func()
+	threadStack  uint64
+}
+
+// kits are the engines of this program. It is fixed when the program starts.
+var kits = map[Kind]kit{
+	Wazero: {
+		version:      wazero.Version,
+		open:         func(cfg engine.Config) (engine.Engine, error) { return opened(wazero.Open(cfg)) },
+		precompile:   wazero.Precompile,
+		makeCacheDir: wazero.MakeCacheDir,
+		fingerprint:  wazero.Fingerprint,
+		test:         wazero.Test,
+		warm:         wazero.Warm,
+	},
+}
+
+// opened avoids a nil engine that is not a nil interface.
+func opened[T engine.Engine](e T, err error) (engine.Engine, error) {
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+func (k Kind) kit() kit {
+	if k == "" {
+		k = Wazero
+	}
+	return kits[k]
+}
+
+// String returns the name and version of the engine.
+func (k Kind) String() string {
+	if k == "" {
+		k = Wazero
+	}
+	return string(k) + " " + k.kit().version
+}
+
+// IsDefault reports whether k is the engine of programs in which none was chosen.
+func (k Kind) IsDefault() bool { return k == "" || k == Wazero }
+
+// Open makes the engine.
+func (k Kind) Open(cfg engine.Config) (engine.Engine, error) { return k.kit().open(cfg) }
+
+// Precompile writes the native code of a module to dir, as one file, as the engine finds it. dir must be an empty directory that
+// MakeCacheDir has made.
+func (k Kind) Precompile(ctx context.Context, dir string, binary []byte) error {
+	return k.kit().precompile(ctx, dir, binary)
+}
+
+// MakeCacheDir makes the directories of a compilation cache, for processes that must not make any.
+func (k Kind) MakeCacheDir(dir string) error { return k.kit().makeCacheDir(dir) }
+
+// Fingerprint names all that native code depends on besides the module. dir must be an empty directory; Fingerprint may write to
+// it.
+func (k Kind) Fingerprint(ctx context.Context, dir string) (string, error) {
+	return k.kit().fingerprint(ctx, dir)
+}
+
+// Test runs the engine's tests of itself, for [engine.Config.Tested]. It logs what fails.
+func (k Kind) Test(logger *slog.Logger) engine.Tests { return k.kit().test(logger) }
+
+// Warm uses the engine once, so that the first module of this process is ready earlier.
+func (k Kind) Warm() { k.kit().warm() }
+
+// ThreadStack is how much address space the stack of a thread takes beyond the usual, in bytes.
+func (k Kind) ThreadStack() uint64 { return k.kit().threadStack }

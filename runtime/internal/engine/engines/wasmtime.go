@@ -1,0 +1,21 @@
+//go:build wasmtime && cgo && linux && amd64
+
+package engines
+
+import (
+	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wasmtime"
+)
+
+func init() {
+	kits[Wasmtime] = kit{
+		version:      wasmtime.Version,
+		open:         func(cfg engine.Config) (engine.Engine, error) { return opened(wasmtime.Open(cfg)) },
+		precompile:   wasmtime.Precompile,
+		makeCacheDir: wasmtime.MakeCacheDir,
+		fingerprint:  wasmtime.Fingerprint,
+		test:         wasmtime.Test,
+		warm:         wasmtime.Warm,
+		threadStack:  wasmtime.ThreadStack,
+	}
+}
