@@ -26,6 +26,19 @@ func in(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
+func TestSystemsOf32BitsAreRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds for another system")
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "build", "./abi")
+	cmd.Dir = sourcetree.Root()
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=386", "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "wasmres_needs_a_system_of_64_bits") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // TestRelease makes a release for this platform, and looks into each of its files.
 func TestRelease(t *testing.T) {
 	if testing.Short() {
