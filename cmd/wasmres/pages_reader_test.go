@@ -27,7 +27,7 @@ const (
 	pageAddress   = "127.0.0.1:8080" // of servers, in pages
 	pageHome      = "/home/me"       // the folder in which a page begins, in pages
 	pageRegistry  = "ghcr.io"        // in pages: a registry of the test
-	patience      = 2 * time.Minute  // with a command, and with what a running one prints
+	patience      = 5 * time.Minute  // with a command, and with what a running one prints
 	exitNoCommand = 127              // the exit status of sh where there is no such command
 )
 

@@ -80,9 +80,9 @@ func (r *Recording) SVG() []byte {
 	width, height := r.Columns*cellWidth+2*margin, len(lines)*cellHeight+2*margin
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img">`+"\n", width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" rx=\"8\" fill=\"#1b1f24\"/>\n", html.EscapeString(r.Title))
-	b.WriteString(`<g font-family="ui-monospace, Menlo, Consolas, monospace" font-size="13" fill="#d8dee4" xml:space="preserve">` + "\n")
+	b.WriteString(`<g font-family="ui-monospace, Menlo, Consolas, monospace" font-size="13" fill="#d8dee4">` + "\n")
 	for i, line := range lines {
-		line = strings.TrimRight(line, " ")
+		line = strings.ReplaceAll(strings.TrimRight(line, " "), " ", "\u00a0") // runs of other spaces would be one
 		if line == "" {
 			continue
 		}
