@@ -84,6 +84,10 @@ func (l *Live) Stats() LiveStats {
 	}
 }
 
+// Stop stops the processes that no call uses, and whose guest state does not outlive one, and returns how many. The next call of a
+// provider starts its process again. Stop does not wait for their ends.
+func (l *Live) Stop() int { return l.group.Stop() }
+
 // TakePeak returns the most memory of its own that one process has used since TakePeak was called last, in bytes: of processes that
 // run, as it was whenever it was looked at; of those that have ended, the most ever.
 func (l *Live) TakePeak() int64 { return l.group.TakePeak() }

@@ -118,6 +118,11 @@ func refuse(w http.ResponseWriter, _ *http.Request) {
 // Host if Open or Load made one. It waits for each capability no longer than a second. It is idempotent.
 func (p *Provider) Close() error { return p.close() }
 
+// Wake starts the worker process of the provider, if it has none, and waits until that is ready, so that the next call need not. It is
+// of use with HostConfig.Idle or Options.Lazy alone: other providers have their process from the beginning. The error is that of a call
+// which could not have a process in the time of ctx.
+func (p *Provider) Wake(ctx context.Context) error { return p.inner.Wake(ctx) }
+
 func (p *Provider) release(capabilities []capability.Capability) error {
 	var errs []error
 	close(p.closed)

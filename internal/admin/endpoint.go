@@ -61,6 +61,8 @@ var endpoints = []endpoint{
 	{method: http.MethodPut, path: "/v1/tenants/{tenant}/providers/{provider}/route", may: deployers, action: "route.set", handle: (*Server).putRoute},
 	{method: http.MethodPost, path: "/v1/tenants/{tenant}/providers/{provider}/promote", may: deployers, action: "version.promote", handle: (*Server).promoteVersion},
 	{method: http.MethodPost, path: "/v1/tenants/{tenant}/providers/{provider}/rollback", may: deployers, action: "version.rollback", handle: (*Server).rollbackVersion},
+	{method: http.MethodPost, path: "/v1/tenants/{tenant}/providers/{provider}/wake", may: deployers, action: "provider.wake", handle: (*Server).wakeProvider},
+	{method: http.MethodPost, path: "/v1/tenants/{tenant}/providers/{provider}/stop", may: deployers, action: "provider.stop", handle: (*Server).stopProvider},
 
 	{method: http.MethodGet, path: "/v1/rollouts", may: readers, own: true, handle: (*Server).listRollouts},
 

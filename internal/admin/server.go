@@ -41,6 +41,10 @@ type Host interface {
 	States(tenantID string) map[string]State
 	// Live returns how many processes of a tenant's providers run or start, and the memory that they use, in bytes.
 	Live(tenantID string) (processes int, memory uint64)
+	// Wake starts a process of a provider, unless it has one, and waits until that is ready.
+	Wake(ctx context.Context, id tenant.ProviderID) error
+	// Stop stops the processes of a provider that no call uses, and returns how many.
+	Stop(id tenant.ProviderID) (processes int)
 	// Top returns the busiest tenants, the busiest first: at most so many, of those with requests now or a live provider.
 	Top(most int) []Load
 	// Reload reads the configuration again. An error says that nothing was changed, and why.

@@ -54,6 +54,12 @@ func (n *Node) States(tenantID string) map[string]admin.State {
 	return states
 }
 
+// Wake implements [admin.Host].
+func (n *Node) Wake(ctx context.Context, id tenant.ProviderID) error { return n.host.Wake(ctx, id) }
+
+// Stop implements [admin.Host].
+func (n *Node) Stop(id tenant.ProviderID) int { return n.host.Stop(id) }
+
 // Top implements [admin.Host].
 func (n *Node) Top(most int) []admin.Load {
 	snapshot := n.store.Snapshot()

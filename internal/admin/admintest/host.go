@@ -318,6 +318,12 @@ func (h *Host) Live(tenantID string) (processes int, memory uint64) {
 	return processes, memory
 }
 
+// Wake implements [admin.Host].
+func (h *Host) Wake(ctx context.Context, _ tenant.ProviderID) error { return ctx.Err() }
+
+// Stop implements [admin.Host].
+func (h *Host) Stop(tenant.ProviderID) int { return 0 }
+
 // Top implements [admin.Host].
 func (h *Host) Top(most int) []admin.Load {
 	h.mu.Lock()

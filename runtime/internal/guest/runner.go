@@ -31,3 +31,9 @@ type Guests interface {
 	// Close releases all instances. No call may run or begin any more.
 	Close() error
 }
+
+// A Waker is Guests that run in a process, which they start for a call.
+type Waker interface {
+	// Wake starts the process, unless it runs, and waits until it is ready or ctx ends.
+	Wake(ctx context.Context) error
+}

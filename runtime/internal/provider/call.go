@@ -124,5 +124,13 @@ func (p *Provider) implements(op abi.Op) bool { return p.host.Manifest().Impleme
 // AfterResponse implements [resource.AfterResponder]: it resets the instances of ended calls. Calling it is optional.
 func (p *Provider) AfterResponse() { p.guests.ResetUsed() }
 
+// Wake starts the process of the guests, unless it runs or they need none, and waits until it is ready or ctx ends.
+func (p *Provider) Wake(ctx context.Context) error {
+	if w, ok := p.guests.(guest.Waker); ok {
+		return w.Wake(ctx)
+	}
+	return nil
+}
+
 // EndSession discards the guest state of a session, which has no more calls.
 func (p *Provider) EndSession(session string) { p.guests.EndSession(session) }

@@ -297,6 +297,15 @@ func (g *guests) acquire(ctx *deadline.Context, span *trace.Span) (*worker, erro
 	return w, err
 }
 
+// Wake implements [guest.Waker].
+func (g *guests) Wake(ctx context.Context) error {
+	if _, err := g.workers.Acquire(ctx); err != nil {
+		return err
+	}
+	g.workers.Release()
+	return nil
+}
+
 // ResetUsed implements [guest.Guests]. A worker resets its instances by itself.
 func (g *guests) ResetUsed() {}
 

@@ -238,6 +238,18 @@ func (g *Group) refusalLocked(w *waiter) *abi.Error {
 	return e
 }
 
+// Stop stops the workers that their members may stop now, and returns how many. It does not wait for their ends.
+func (g *Group) Stop() (stopped int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for p := range g.places {
+		if p.started && p.member.Stop() {
+			stopped++
+		}
+	}
+	return stopped
+}
+
 // Released tells the group that a member is no longer used: a start may wait for its place.
 func (g *Group) Released() {
 	if g.crowded.Load() == 0 { // a start that comes to wait later sees that the member is unused

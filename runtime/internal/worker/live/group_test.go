@@ -121,6 +121,22 @@ func TestTheLongestUnusedMakesRoom(t *testing.T) {
 	})
 }
 
+func TestStopEndsWhatIsUnused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := group(t, live.Config{})
+		all := providers(t, g, 3)
+		all[0].rest()
+		all[2].rest()
+		if got := g.Stop(); got != 2 || all[1].stopped != 0 {
+			t.Errorf("%d were stopped, of them %d in use", got, all[1].stopped)
+		}
+		time.Sleep(time.Minute) // until they have ended
+		if got, more := g.Stats().Live, g.Stop(); got != 1 || more != 0 {
+			t.Errorf("%d are left, %d were stopped again", got, more)
+		}
+	})
+}
+
 func TestAStartWaitsUntilOneIsUnused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := group(t, live.Config{Max: 1})
