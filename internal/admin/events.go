@@ -13,7 +13,7 @@ import (
 	"github.com/wasmres/wasmres/internal/ledger"
 )
 
-// Events tell of entries of the ledger. They are safe for concurrent use.
+// Events say when the ledger has more entries. They are safe for concurrent use.
 type Events interface {
 	// Newest returns the number of the newest entry; zero for none.
 	Newest() uint64

@@ -92,7 +92,7 @@ type Config struct {
 	// Refused is told the address of a request by TLS, or of a person who signs in, whose credential is bad or missing. It must not block. Nil discards.
 	Refused  func(from netip.Addr)
 	Audit    func(context.Context, ledger.Query) (ledger.Found, error) // reads the ledger; nil answers 503 where it is asked for
-	Events   Events                                                    // tells of entries that Audit reads; nil answers 503 where they are asked for
+	Events   Events                                                    // says when Audit has more; nil answers 503 where they are asked for
 	Usage    func(context.Context, usage.Query) ([]usage.Row, error)   // reads what tenants have used; nil counts none
 	Quotas   func(tenantID string) []Quota                             // what a tenant uses of its plan; nil answers 503 where it is asked for
 	Versions Versions                                                  // nil answers 503 where they are asked for

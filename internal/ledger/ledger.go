@@ -44,7 +44,7 @@ type Ledger struct {
 	opened  State
 
 	acknowledged atomic.Uint64 // number of the newest entry on disk
-	growth       growth        // tells of acknowledged
+	growth       growth        // of acknowledged, for those that wait
 
 	notes   notes
 	reads   notes
