@@ -52,7 +52,6 @@ type kit struct {
 	makeCacheDir func(dir string) error
 	fingerprint  func(ctx context.Context, dir string) (string, error)
 	test         func(*slog.Logger) engine.Tests
-	warm         func()
 	threadStack  uint64
 }
 
@@ -65,7 +64,6 @@ var kits = map[Kind]kit{
 		makeCacheDir: wazero.MakeCacheDir,
 		fingerprint:  wazero.Fingerprint,
 		test:         wazero.Test,
-		warm:         wazero.Warm,
 	},
 }
 
@@ -115,9 +113,6 @@ func (k Kind) Fingerprint(ctx context.Context, dir string) (string, error) {
 
 // Test runs the engine's tests of itself, for [engine.Config.Tested]. It logs what fails.
 func (k Kind) Test(logger *slog.Logger) engine.Tests { return k.kit().test(logger) }
-
-// Warm uses the engine once, so that the first module of this process is ready earlier.
-func (k Kind) Warm() { k.kit().warm() }
 
 // ThreadStack is how much address space the stack of a thread takes beyond the usual, in bytes.
 func (k Kind) ThreadStack() uint64 { return k.kit().threadStack }

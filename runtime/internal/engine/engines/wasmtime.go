@@ -15,7 +15,6 @@ func init() {
 		makeCacheDir: wasmtime.MakeCacheDir,
 		fingerprint:  wasmtime.Fingerprint,
 		test:         wasmtime.Test,
-		warm:         wasmtime.Warm,
 		threadStack:  wasmtime.ThreadStack,
 	}
 }

@@ -49,10 +49,8 @@ func Open(cfg engine.Config) (*Engine, error) {
 			return nil, err
 		}
 	}
-	if cfg.Tested == nil {
-		if err := selfTest(); err != nil {
-			return nil, fmt.Errorf("wasmtime %s does not work as expected: %w", Version, err)
-		}
+	if err := tested(cfg.Tested); err != nil {
+		return nil, fmt.Errorf("wasmtime %s does not work as expected: use the engine wazero: %w", Version, err)
 	}
 	e, err := newEngine()
 	if err != nil {
@@ -60,6 +58,17 @@ func Open(cfg engine.Config) (*Engine, error) {
 	}
 	e.dir, e.precompile = cfg.CacheDir, cfg.Precompile
 	return e, nil
+}
+
+// tested returns the error of the tests of another process, or of those that it runs now.
+func tested(elsewhere *engine.Tests) error {
+	switch {
+	case elsewhere == nil:
+		return selfTest()
+	case !elsewhere.Resizes:
+		return errors.New("it has failed the tests of the parent, whose log says more")
+	}
+	return nil
 }
 
 // Test runs the tests of Open, for [engine.Config.Tested]. It logs what fails.
@@ -207,13 +216,6 @@ func takeText(text *C.wasm_byte_vec_t) string {
 		n--
 	}
 	return C.GoStringN(text.data, C.int(n))
-}
-
-// Warm makes an engine once, so that the next takes less time.
-func Warm() {
-	if e, err := newEngine(); err == nil {
-		_ = e.Close() // never fails
-	}
 }
 
 // MakeCacheDir makes the directories of a compilation cache, for processes that must not make any.

@@ -46,6 +46,12 @@ func TestTheVersionIsTheOneThisPackageIsWrittenFor(t *testing.T) {
 	}
 }
 
+func TestAnEngineThatHasFailedItsTestsIsNotUsed(t *testing.T) {
+	if e, err := wasmtime.Open(engine.Config{Tested: &engine.Tests{}}); err == nil || !strings.Contains(err.Error(), "use the engine wazero") {
+		t.Errorf("got %v, %v, want a refusal", e, err)
+	}
+}
+
 // The declarations are this package's own, so that it builds without the headers. A mistake in them would corrupt memory.
 func TestTheDeclarationsAreThoseOfTheLibrary(t *testing.T) {
 	cc, err := exec.LookPath("cc")
