@@ -326,5 +326,5 @@ func assemblyScript(t *testing.T, dir, entry string, options ...string) abitest.
 	if testing.Short() {
 		t.Skip("builds a guest")
 	}
-	return load(t, guesttest.AssemblyScript(t, dir, entry, options...), false)
+	return load(t, guesttest.AssemblyScript(t, dir, entry, options...), true)
 }

@@ -44,7 +44,7 @@ func TestCGuest(t *testing.T) {
 			if clang := cCompiler(t); c.target == "wasm32-wasi" {
 				needLibc(t, clang)
 			}
-			abitest.Run(t, load(t, guesttest.CModule(t, c.target, c.compile, c.link, "kit.c"), false))
+			abitest.Run(t, load(t, guesttest.CModule(t, c.target, c.compile, c.link, "kit.c"), true))
 		})
 	}
 }

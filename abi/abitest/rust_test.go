@@ -20,7 +20,7 @@ func TestRustGuest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a guest")
 	}
-	abitest.Run(t, load(t, guesttest.Kit(t, project.Rust), false))
+	abitest.Run(t, load(t, guesttest.Kit(t, project.Rust), true))
 }
 
 // TestDocumentedRustGuest builds the provider of the Rust SDK's README as its readers would.

@@ -77,8 +77,9 @@ func ask(t *testing.T, guest abitest.Guest, op abi.Op, req abi.Request) abitest.
 }
 
 // load makes a guest of a module, with wazero as it comes and nothing of the runtime: a host of its own. What wazero makes
-// of the module stays beside it. slow says that the guest starts slowly, as an interpreter does with its scripts, or Go.
-func load(t *testing.T, path string, slow bool) abitest.Guest {
+// of the module stays beside it. Instances of a guest that is restored are one instance, with the memory and the globals of
+// its start: starting another takes several times as long, and some tests make thousands of calls.
+func load(t *testing.T, path string, restore bool) abitest.Guest {
 	t.Helper()
 	binary, err := os.ReadFile(path)
 	if err != nil {
@@ -103,7 +104,7 @@ func load(t *testing.T, path string, slow bool) abitest.Guest {
 	if _, err := rt.NewHostModuleBuilder("env").NewFunctionBuilder().WithFunc(abort).Export("abort").Instantiate(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if slow {
+	if restore {
 		binary = exportGlobals(t, binary)
 	}
 	module, err := rt.CompileModule(ctx, binary)
@@ -114,7 +115,7 @@ func load(t *testing.T, path string, slow bool) abitest.Guest {
 		config := wazero.NewModuleConfig().WithName("").WithStartFunctions(abi.ExportInitialize) // if there is one
 		return rt.InstantiateModule(ctx, module, config)
 	}
-	if slow {
+	if restore {
 		start = restored(start)
 	}
 	return func(t testing.TB, op abi.Op, x *abitest.Exchange) uint32 {
@@ -124,7 +125,7 @@ func load(t *testing.T, path string, slow bool) abitest.Guest {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slow {
+		if !restore {
 			defer instance.Close(ctx)
 		}
 		results, err := instance.ExportedFunction(abi.ExportCall).Call(ctx, uint64(op), uint64(len(x.Request)))
