@@ -80,6 +80,13 @@ type Trimmer interface {
 	Trim()
 }
 
+// A ThreadKeeper is an Instance whose guest has a thread of its own while it runs: other goroutines run on other threads, and
+// yielding to them would make the kernel switch threads twice.
+type ThreadKeeper interface {
+	// KeepsThread marks the type.
+	KeepsThread()
+}
+
 // LinearMemory allocates the linear memory of one instance. It belongs to the goroutine that has the instance.
 type LinearMemory interface {
 	// Reallocate returns the bytes of the memory, at the same address or another. The first call makes the memory: it

@@ -30,10 +30,13 @@ func tickFunc() engine.HostFunc {
 }
 
 // tick stops the guest if it must end. Otherwise it grants another slice, after goroutines that wait for the processor:
-// by itself Go would run each guest for 10 ms, so that some would notice their deadline much too late.
+// by itself Go would run each guest for 10 ms, so that some would notice their deadline much too late. A guest that keeps
+// its thread delays none.
 func (s *Instance) tick() {
 	s.memory.StopTracking()
-	goruntime.Gosched()
+	if !s.keepsThread {
+		goruntime.Gosched()
+	}
 	s.call.PassProgress()
 	s.stopIfDone()
 	left := s.refuel(-s.fuel.Get())

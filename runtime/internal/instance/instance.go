@@ -18,16 +18,17 @@ import (
 // An Instance is one live sandbox and its state. It belongs to one goroutine at a time.
 type Instance struct {
 	// fixed at creation
-	factory *Factory
-	memory  *snapshot.Memory
-	inst    engine.Instance
-	paid    paidMemory      // of inst
-	resize  func() error    // of inst
-	fuel    engine.Global   // the rest of the slice of fuel granted last; see meter
-	depth   engine.Global   // bytes of stack left
-	dirty   engine.Global   // not 0 once the guest has changed state that cannot be reset
-	globals []engine.Global // the guest's own
-	fake    *fake           // the system the guest sees; nil for the real one
+	factory     *Factory
+	memory      *snapshot.Memory
+	inst        engine.Instance
+	paid        paidMemory      // of inst
+	resize      func() error    // of inst
+	fuel        engine.Global   // the rest of the slice of fuel granted last; see meter
+	depth       engine.Global   // bytes of stack left
+	dirty       engine.Global   // not 0 once the guest has changed state that cannot be reset
+	globals     []engine.Global // the guest's own
+	keepsThread bool            // see [engine.ThreadKeeper]
+	fake        *fake           // the system the guest sees; nil for the real one
 
 	unusable bool      // not to be used again
 	stopped  bool      // the last export did not return by itself
@@ -61,6 +62,7 @@ func (f *Factory) instantiate(ctx context.Context, memory *snapshot.Memory) (*In
 	if err != nil {
 		return nil, errors.Join(err, memory.Release())
 	}
+	_, s.keepsThread = inst.(engine.ThreadKeeper)
 	s.inst, s.resize, s.paid = inst, inst.Resize, paidMemory{s, inst.Memory()}
 	s.fuel, s.depth, s.dirty = inst.Global(meter.ExportFuel), inst.Global(meter.ExportDepth), inst.Global(meter.ExportDirty)
 	for _, name := range f.Module.Code.Globals {

@@ -80,6 +80,11 @@ func (i *instance) find(name string) (found C.wasmtime_extern_t, ok bool) {
 	return found, ok
 }
 
+var _ engine.ThreadKeeper = (*instance)(nil)
+
+// KeepsThread implements [engine.ThreadKeeper]: Go binds a goroutine that C calls to its thread.
+func (i *instance) KeepsThread() {}
+
 // Memory implements [engine.Instance].
 func (i *instance) Memory() engine.Memory { return (*memory)(i) }
 
