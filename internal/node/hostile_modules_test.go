@@ -13,8 +13,8 @@ import (
 	"github.com/wasmres/wasmres/internal/sourcetree"
 )
 
-// Tenants host the modules that attack their host, each with its attacks, in both eras and by clients without patience. Each request is
-// answered, and a tenant beside them is served all the while, within the same slots.
+// Tenants host the modules that attack their host, each with some of its attacks. Each request is answered, and a tenant beside them is
+// served all the while, within the same slots.
 func TestHostileModulesAreHosted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for deadlines")

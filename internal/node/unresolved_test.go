@@ -36,8 +36,8 @@ func withoutNames(t *testing.T) {
 	})
 }
 
-// While no name is resolved, clients whose issuer, registry or server has one are told so in a bounded time, in both eras, and when to
-// try again where that helps. No other client waits.
+// While no name is resolved, clients whose issuer, registry or server has one are told so in a bounded time, and when to try again
+// where that helps. No other client waits.
 func TestNamesThatAreNotResolved(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for deadlines")
