@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package ptytest runs a program at a terminal, for tests: it types, and reads what the screen shows. No other package imports
 // creack/pty and x/vt.
 package ptytest
@@ -8,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -52,10 +55,11 @@ func Start(tb testing.TB, cmd *exec.Cmd, columns, lines int) *Terminal {
 		t.show()
 		t.ended <- cmd.Wait()
 	}()
-	end := time.AfterFunc(longest, func() { _ = cmd.Process.Kill() }) // which ends all that waits for it
+	kill := func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // the group: what a shell has started has the terminal, too
+	end := time.AfterFunc(longest, kill)                                  // which ends all that waits for it
 	tb.Cleanup(func() {
 		end.Stop()
-		_ = cmd.Process.Kill()
+		kill()
 		<-shown
 		if answers, ok := t.screen.InputPipe().(io.Closer); ok { // Close of the screen would race with its Read
 			_ = answers.Close()
