@@ -125,7 +125,7 @@ func writeTop(w io.Writer, style terminal.Style, t *admin.Top) error {
 			terminal.Size(l.Bytes), strconv.FormatUint(l.Limited, 10), strconv.FormatUint(l.Faults, 10),
 		})
 	}
-	style.Figures(w, rows)
+	style.Figures(w, style.Fit(rows))
 	return nil
 }
 

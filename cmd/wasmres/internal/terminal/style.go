@@ -55,31 +55,50 @@ func (s Style) Paragraph(w io.Writer, name string, indent int, text string) {
 }
 
 // Figures prints rows with a name in the first cell and numbers, aligned to the right, in the others. It cuts names if the
-// rows would be wider than s, and leaves the last numbers out if that is not enough.
+// rows would be wider than s.
 func (s Style) Figures(w io.Writer, rows [][]string) {
+	widths := widthsOf(rows)
+	left := s.Width
+	for _, width := range widths[1:] {
+		left -= width + ColumnGap
+	}
+	widths[0] = min(widths[0], max(left, MinWidth))
+	for _, row := range rows {
+		line := s.Clip(row[0], widths[0])
+		line += strings.Repeat(" ", widths[0]-textwidth.Of(line))
+		for i, cell := range row[1:] {
+			line += strings.Repeat(" ", ColumnGap+widths[i+1]-textwidth.Of(cell)) + cell
+		}
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}
+
+// Fit returns the rows without those last numbers that Figures would print beyond the width of s, for a screen that shows nothing there.
+func (s Style) Fit(rows [][]string) [][]string {
+	widths := widthsOf(rows)
+	columns, left := 1, s.Width-min(widths[0], MinWidth)
+	for _, width := range widths[1:] {
+		if left -= width + ColumnGap; left < 0 {
+			break
+		}
+		columns++
+	}
+	fitting := make([][]string, len(rows))
+	for i, row := range rows {
+		fitting[i] = row[:columns]
+	}
+	return fitting
+}
+
+// widthsOf returns the width of each column. The rows have as many cells as the first one.
+func widthsOf(rows [][]string) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], textwidth.Of(cell))
 		}
 	}
-	left := s.Width - min(widths[0], MinWidth)
-	for i, width := range widths[1:] {
-		if left -= width + ColumnGap; left < 0 {
-			left += width + ColumnGap
-			widths = widths[:i+1]
-			break
-		}
-	}
-	widths[0] = min(widths[0], left+min(widths[0], MinWidth))
-	for _, row := range rows {
-		line := s.Clip(row[0], widths[0])
-		line += strings.Repeat(" ", widths[0]-textwidth.Of(line))
-		for i, cell := range row[1:len(widths)] {
-			line += strings.Repeat(" ", ColumnGap+widths[i+1]-textwidth.Of(cell)) + cell
-		}
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
-	}
+	return widths
 }
 
 // Clip shortens a text to a number of columns.

@@ -101,7 +101,8 @@ func TestFiguresLeaveNumbersOut(t *testing.T) {
 		40: "TENANT                    REQ/S  LIMITED\na-tenant-with-a-long-na…  412.0        0\n",
 	} {
 		var out bytes.Buffer
-		Style{Width: width}.Figures(&out, rows)
+		style := Style{Width: width}
+		style.Figures(&out, style.Fit(rows))
 		if diff := cmp.Diff(want, out.String()); diff != "" {
 			t.Errorf("%d columns: want -, got +:\n%s", width, diff)
 		}
