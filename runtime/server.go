@@ -228,6 +228,28 @@ func (s *Server) Streams() (listening, ofSessions int) {
 	return listening, max(s.core.Streams()-listening, 0)
 }
 
+// A Session is an open session over HTTP of a client of a revision before 2026-07-28. It is of no use as a credential.
+type Session struct {
+	ID            string // its beginning, as lines of the access log have it
+	Revision      string
+	ClientName    string // as the client says, shortened, and escaped for a person, as ClientVersion
+	ClientVersion string
+	Principal     string // name of the client that has opened it; empty without authentication
+	Began         time.Time
+	LastRequest   time.Time // when its last request ended; Began before that
+	Streams       int       // open streams of changes
+}
+
+// Sessions returns the open sessions, in no order.
+func (s *Server) Sessions() []Session {
+	open := s.sessions.Sessions()
+	all := make([]Session, len(open))
+	for i := range open {
+		all[i] = Session(open[i])
+	}
+	return all
+}
+
 // Call answers one request as a client of revision 2025-11-25 receives it. It also answers resources/directory/read, skills/list
 // and skills/get, which that revision does not have, in the same form. params is marshalled as JSON. A failure is an
 // [*RPCError], whose chain has the provider's [abi.Error] if the provider failed.

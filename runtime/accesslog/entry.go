@@ -56,7 +56,7 @@ func (f *formatter) appendLine(b []byte, e *Entry) []byte {
 	l.text("tenant", e.Tenant)
 	l.text("client", e.Client)
 	l.text("principal", e.Principal)
-	l.text("session", e.Session[:min(len(e.Session), sessionShown)])
+	l.text("session", ShownSession(e.Session))
 	l.text("method", e.Method)
 	l.text("uri", e.URI)
 	if e.More > 0 {
@@ -70,6 +70,9 @@ func (f *formatter) appendLine(b []byte, e *Entry) []byte {
 	l.b = appendThousandths(strconv.AppendInt(l.b, e.Duration.Milliseconds(), 10), int(e.Duration.Microseconds()%1000))
 	return l.end()
 }
+
+// ShownSession returns the beginning of the id of a session, which is of no use as a credential, as lines have it.
+func ShownSession(id string) string { return id[:min(len(id), sessionShown)] }
 
 // secondOf returns a time to the second.
 func (f *formatter) secondOf(t time.Time) []byte {

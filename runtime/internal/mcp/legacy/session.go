@@ -172,10 +172,10 @@ func (s *session) leave() {
 
 func (s *session) leaveLocked() {
 	s.requests--
+	s.used = time.Now()
 	if s.requests > 0 || s.ended {
 		return
 	}
-	s.used = time.Now()
 	if s.idle == nil {
 		_, left := s.timeLeftLocked()
 		s.idle = time.AfterFunc(left, s.checkIdle)
