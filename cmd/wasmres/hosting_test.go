@@ -217,6 +217,22 @@ func TestSecretsOfTenants(t *testing.T) {
 	alone.run("secret new-key "+file, 1, `\A\z`, `file exists`)
 }
 
+func TestSessionsOfTenants(t *testing.T) {
+	h := hosted(t)
+	o := operator{t, h.Serve(t)}
+	at := time.Date(2026, 11, 29, 1, 0, 0, 5, time.UTC)
+	h.SetSessions("acme",
+		admin.Session{ID: "BBBBBBBB", Revision: "2024-11-05", Began: at.Add(time.Hour), LastRequest: at.Add(time.Hour)},
+		admin.Session{ID: "AAAAAAAA", Revision: "2025-06-18", ClientName: "editor", ClientVersion: "1.2", Principal: "ada", Began: at, LastRequest: at.Add(time.Minute), Streams: 1},
+	)
+	o.run("session list acme", 0, `\AID +PRINCIPAL +REVISION +BEGAN +LAST REQUEST +STREAMS +CLIENT\n`+
+		`AAAAAAAA +ada +2025-06-18 +2026-11-29T01:00:00Z +2026-11-29T01:01:00Z +1 +editor 1\.2\nBBBBBBBB +2024-11-05 +2026-11-29T02:00:00Z +2026-11-29T02:00:00Z +0 *\n\z`, `\A\z`)
+	o.run("session list acme --output-format json", 0, `"principal": "ada"`, `\A\z`)
+	o.run("session list beta --output-format json", 0, `\A\[\]\n\z`, `\A\z`)
+	o.run("session list acm", 1, `\A\z`, `no tenant "acm": did you mean acme`)
+	o.run("session list", 2, `\A\z`, `TENANT`)
+}
+
 func TestReloadAndTop(t *testing.T) {
 	h := hosted(t)
 	o := operator{t, h.Serve(t)}

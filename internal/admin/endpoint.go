@@ -81,6 +81,7 @@ var endpoints = []endpoint{
 	{method: http.MethodGet, path: "/v1/audit", may: auditors, own: true, handle: (*Server).listAudit},
 	{method: http.MethodGet, path: "/v1/events", may: auditors, own: true, handle: (*Server).events},
 
+	{method: http.MethodGet, path: "/v1/tenants/{tenant}/sessions", may: auditors, handle: (*Server).listSessions},
 	{method: http.MethodGet, path: "/v1/tenants/{tenant}/logs", may: deployers, handle: (*Server).logs},
 
 	{method: http.MethodGet, path: "/v1/keys", may: auditors, own: true, handle: (*Server).listKeys},

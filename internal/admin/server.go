@@ -95,6 +95,7 @@ type Config struct {
 	Events   Events                                                    // says when Audit has more; nil answers 503 where they are asked for
 	Usage    func(context.Context, usage.Query) ([]usage.Row, error)   // reads what tenants have used; nil counts none
 	Quotas   func(tenantID string) []Quota                             // what a tenant uses of its plan; nil answers 503 where it is asked for
+	Sessions func(tenantID string) []Session                           // open ones, in no order; nil answers 503 where they are asked for
 	Versions Versions                                                  // nil answers 503 where they are asked for
 	Crashes  Crashes                                                   // nil answers 503 where they are asked for
 	Logs     *guestlog.Book                                            // nil answers 503 where it is asked for

@@ -68,6 +68,19 @@ func (h *Host) Streams() (listening, ofSessions int) {
 	return listening, ofSessions
 }
 
+// Sessions returns the open sessions of a tenant's clients, in no order; none for a tenant that is cold or not there.
+func (h *Host) Sessions(tenantID string) []runtime.Session {
+	r := h.routes.Load().byID[tenantID]
+	if r == nil {
+		return nil
+	}
+	s := r.server.Load()
+	if s == nil {
+		return nil
+	}
+	return s.Sessions()
+}
+
 // States returns the states of a tenant's providers, by name; none for a tenant that is not there.
 func (h *Host) States(tenantID string) map[string]State {
 	r := h.routes.Load().byID[tenantID]

@@ -19,7 +19,7 @@ func (n *Node) Operate(ctx context.Context, ready func()) error {
 	s := n.cfg.Settings
 	api, err := admin.New(admin.Config{
 		Host: n, Keys: n, Once: n.store, Secrets: n.seals, Record: n.Record, Refused: n.refused.addAdmin, Audit: n.ledger.Select, Events: n.ledger,
-		Usage: n.Usage, Quotas: n.Quotas, Versions: versions{n.deployer, n.host}, Crashes: n.crashes, Logs: n.logs, Takeover: n.cfg.Takeover, Logger: n.cfg.Logger,
+		Usage: n.Usage, Quotas: n.Quotas, Sessions: n.Sessions, Versions: versions{n.deployer, n.host}, Crashes: n.crashes, Logs: n.logs, Takeover: n.cfg.Takeover, Logger: n.cfg.Logger,
 	})
 	if err != nil {
 		return err

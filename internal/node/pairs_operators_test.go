@@ -25,7 +25,7 @@ import (
 	"github.com/wasmres/wasmres/internal/tenant"
 )
 
-// An operated server has tenants with a key, a secret, a crash, lines in a log, usage and deployed versions each. The names of those
+// An operated server has tenants with a key, a secret, a crash, a session, lines in a log, usage and deployed versions each. The names of those
 // have [secretOf] the tenant in them.
 type operated struct {
 	t        *testing.T
@@ -100,6 +100,27 @@ func (o *operated) fill(id string) {
 		o.t.Fatal(err)
 	}
 	o.push(id, admin.NewVersion{Next: "promote"}, module)
+	o.begin(id)
+}
+
+// begin begins a session of a tenant's client.
+func (o *operated) begin(id string) {
+	o.t.Helper()
+	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":%q,"version":"1"}}}`
+	r, err := http.NewRequestWithContext(o.t.Context(), http.MethodPost, "http://"+o.clients+"/t/"+id+"/mcp", strings.NewReader(fmt.Sprintf(initialize, secretOf(id))))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+o.keys[id])
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if status, text := o.do(http.DefaultClient, r); status != http.StatusOK {
+		o.t.Fatalf("got %d %s", status, text)
+	}
+	page, err := o.operator.Sessions(o.t.Context(), id, "")
+	if err != nil || len(page.Items) != 1 || page.Items[0].Principal != secretOf(id) || page.Items[0].ClientName != secretOf(id) {
+		o.t.Fatalf("got %+v, %v", page, err)
+	}
 }
 
 // push deploys a version, and waits until its route has it.
@@ -196,7 +217,7 @@ func (o *operated) checkForeign(role admin.Role, key, other string) {
 	}
 	for _, path := range []string{
 		"", "/file", "/quota", "/providers/notes/versions", "/providers/notes/versions/1", "/providers/notes/versions/9", "/providers/notes/route",
-		"/providers/" + secretOf(other) + "/route", "/crashes", "/usage", "/logs", "/logs?follow=true", "/keys", "/secrets",
+		"/providers/" + secretOf(other) + "/route", "/crashes", "/usage", "/logs", "/logs?follow=true", "/keys", "/secrets", "/sessions",
 	} {
 		same("/v1/tenants/"+other+path, "/v1/tenants/omega"+strings.ReplaceAll(path, other, "omega"), other, "omega", http.StatusForbidden)
 	}
@@ -222,7 +243,7 @@ func (o *operated) checkOwn(role admin.Role, key, own, other string) {
 		return status == http.StatusOK && strings.Contains(text, own)
 	}
 	paths := append([]string{"/v1/node"}, operatorLists...)
-	for _, path := range []string{"", "/file", "/providers/notes/versions", "/providers/notes/route", "/crashes", "/usage", "/logs", "/keys", "/secrets"} {
+	for _, path := range []string{"", "/file", "/providers/notes/versions", "/providers/notes/route", "/crashes", "/usage", "/logs", "/keys", "/secrets", "/sessions"} {
 		paths = append(paths, "/v1/tenants/"+own+path)
 	}
 	seen := 0

@@ -42,6 +42,7 @@ type Host struct {
 	instead  *tenant.Snapshot // what Reload has read; nil before
 	states   map[string]map[string]admin.State
 	loads    []admin.Load
+	sessions map[string][]admin.Session
 	next     func() (*tenant.Snapshot, error) // for Reload; nil changes nothing
 	fail     error                            // of changes; nil is none
 	clients  []tenant.AdminClient
@@ -100,7 +101,7 @@ func New(tb testing.TB, tenants ...*tenant.Tenant) *Host {
 func (h *Host) Config() admin.Config {
 	return admin.Config{Host: h, Keys: h, Once: h, Secrets: h.keeper(), Usage: h.Usage.Read, Quotas: func(string) []admin.Quota {
 		return []admin.Quota{{Limit: "streams", Used: 3, Most: 100}, {Limit: "answers today", Unit: admin.UnitBytes, Used: 90, Most: 100}}
-	}, Record: h.record, Audit: h.Ledger.Select, Events: h.Ledger}
+	}, Sessions: h.sessionsOf, Record: h.record, Audit: h.Ledger.Select, Events: h.Ledger}
 }
 
 func (h *Host) record(ctx context.Context, e ledger.Entry) error { return h.Ledger.Append(ctx, e) }
@@ -233,6 +234,22 @@ func (h *Host) SetLoads(loads ...admin.Load) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.loads = loads
+}
+
+// SetSessions sets the open sessions of a tenant's clients.
+func (h *Host) SetSessions(tenantID string, sessions ...admin.Session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.sessions == nil {
+		h.sessions = map[string][]admin.Session{}
+	}
+	h.sessions[tenantID] = sessions
+}
+
+func (h *Host) sessionsOf(tenantID string) []admin.Session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sessions[tenantID]
 }
 
 // SetFailure sets the error of all changes.

@@ -70,7 +70,7 @@ func all() (commands []*cli.Command) {
 		{"Host tenants", []*cli.Command{
 			hosting.ServeCommand(), hosting.KeyCommand(), hosting.AdminKeyCommand(), hosting.SecretCommand(), hosting.TenantCommand(),
 			hosting.PlanCommand(), hosting.ReloadCommand(), hosting.TopCommand(), hosting.AuditCommand(), hosting.UsageCommand(),
-			hosting.CrashCommand(), hosting.LogsCommand(), hosting.DeployCommand(), hosting.ApproveCommand(), hosting.RejectCommand(),
+			hosting.CrashCommand(), hosting.LogsCommand(), hosting.SessionCommand(), hosting.DeployCommand(), hosting.ApproveCommand(), hosting.RejectCommand(),
 			hosting.PromoteCommand(), hosting.RollbackCommand(), hosting.VersionCommand(),
 		}},
 		{"This program", []*cli.Command{machine.DoctorCommand(), machine.CacheCommand(), completion.Command(), completion.WordsCommand(New)}},
