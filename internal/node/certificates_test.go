@@ -42,9 +42,9 @@ func hostCertified(t *testing.T) *certified {
 			mtls = fmt.Sprintf("auth: {mtls: {ca: ../%s.pem, map: {\"spiffe://%s/**\": [reader]}}}\n", id, id)
 		}
 		write(t, filepath.Join(c.dir, "tenants", id+".yaml"), fmt.Sprintf(
-			"hosts: [%s.example]\nproviders:\n  hello: {module: %q}\nroles:\n  reader: [{uris: [\"**\"]}]\n%s", id, guesttest.File(t, "hello"), mtls))
+			"hosts: [%s.example]\nplan: unbounded\nproviders:\n  hello: {module: %q}\nroles:\n  reader: [{uris: [\"**\"]}]\n%s", id, guesttest.File(t, "hello"), mtls))
 	}
-	write(t, filepath.Join(c.dir, "serve.yaml"), "listen: [{address: \"127.0.0.1:0\"}]\npublic_url: https://mcp.example\nwatch: false\n")
+	write(t, filepath.Join(c.dir, "serve.yaml"), "listen: [{address: \"127.0.0.1:0\"}]\npublic_url: https://mcp.example\nwatch: false\nplans:\n"+unbounded)
 	s, err := tenant.ReadSettings(filepath.Join(c.dir, "serve.yaml"), c.dir)
 	if err != nil {
 		t.Fatal(err)
