@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/pool"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/turns"
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/codedir"
@@ -78,6 +80,9 @@ type HostConfig struct {
 	// MaxCompiles is how many modules are compiled at once; more wait, and their owners take turns: see [WithOwner]. Zero means 1.
 	// Each may take 2 GiB, and a minute of processor time if it means harm.
 	MaxCompiles int
+	// MaxOpenings is how many modules [Host.Open] has in memory at once; more wait, and their owners take turns. A module takes several
+	// times the size of its file until it is compiled. Zero means 16.
+	MaxOpenings int
 	// Standby is how many worker processes are ready for the next starts, while a provider is open. They are shared by all
 	// providers, and replaced in the background. A start without one takes some milliseconds longer. Zero means 1.
 	Standby int
@@ -95,6 +100,7 @@ type Host struct {
 	workers   *worker.Runner                                 // nil when guests run in this process
 	modules   module.Cache                                   // nil when modules are compiled in this process
 	compile   func(ctx context.Context, binary []byte) error // likewise
+	openings  *turns.Line                                    // has a slot for each module that Open has in memory
 	log       *slog.Logger
 
 	mu      sync.Mutex
@@ -102,15 +108,20 @@ type Host struct {
 	closers []func() error // in the order of opening; guarded by mu
 }
 
+const defaultOpenings = 16
+
 // NewHost makes a Host. It starts no process before a provider is opened. The error is [ErrNoMain], or describes a
 // fault of CacheDir or a negative number in cfg.
 func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Host{isolation: cfg.Isolation.resolve(), log: cfg.Logger}
+	h := &Host{isolation: cfg.Isolation.resolve(), openings: turns.New(cmp.Or(cfg.MaxOpenings, defaultOpenings)), log: cfg.Logger}
 	if h.isolation == IsolateProcess && !mainCalled.Load() {
 		return nil, ErrNoMain
+	}
+	if cfg.MaxOpenings < 0 {
+		return nil, fmt.Errorf("HostConfig.MaxOpenings %d must not be negative", cfg.MaxOpenings)
 	}
 	kind, err := engines.Parse(cfg.Engine)
 	if err != nil {
@@ -165,7 +176,7 @@ func (h *Host) openEngine(kind engines.Kind, cfg engine.Config) error {
 }
 
 // WithOwner returns a context for [Host.Open], [Host.Load] and [Prepared.Compile] whose modules belong to an owner, as a tenant; its
-// name is not empty. While modules wait to be compiled, owners take turns, and no owner has all of HostConfig.MaxCompiles, if that is
+// name is not empty. While modules wait to be opened or compiled, owners take turns, and no owner has all of HostConfig.MaxCompiles, if that is
 // more than 1. So one with many modules, or with one that takes long, does not keep others waiting. A module without an owner may have
 // all. A context without one is that of a Host with one owner.
 func WithOwner(ctx context.Context, owner string) context.Context {
@@ -178,11 +189,16 @@ func (h *Host) busy() bool { return h.workers != nil && h.workers.Busy() }
 // Isolation returns where guests run: IsolateProcess or IsolateNone.
 func (h *Host) Isolation() Isolation { return h.isolation }
 
-// Open loads the provider in a .wasm file of at most 64 MiB. ctx bounds loading and starting. An error about the module
-// has a code: abi.CodeModule if it is invalid or costs too much to compile, abi.CodeIncompatible if it is not a
-// provider.
+// Open loads the provider in a .wasm file of at most 64 MiB. ctx bounds loading and starting, and waiting while HostConfig.MaxOpenings
+// others are opened. An error about the module has a code: abi.CodeModule if it is invalid or costs too much to
+// compile, abi.CodeIncompatible if it is not a provider.
 func (h *Host) Open(ctx context.Context, file string, opts *Options) (*Provider, error) {
 	o := opts.withDefaults()
+	leave, err := h.openings.Enter(ctx, compiler.OwnerOf(ctx))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: wait while other providers are opened: %w", file, err), closeAll(o.Capabilities))
+	}
+	defer leave()
 	module, err := readModule(file)
 	if err != nil {
 		return nil, errors.Join(err, closeAll(o.Capabilities))

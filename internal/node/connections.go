@@ -5,12 +5,20 @@ import "github.com/wasmres/wasmres/runtime"
 // mostConnections is how many connections clients may have at once on one listener, where there are descriptors for them.
 const mostConnections = 10_000
 
+// While a provider is opened, its module takes as much memory as so many live providers, and mostOpenings are opened at once where there
+// is room.
+const (
+	openingSize  = 3
+	mostOpenings = 16
+)
+
 // A split is how the descriptors of this process are shared out: a client must not take those with which providers start,
 // nor live providers those of clients.
 type split struct {
 	connections int // of clients but for streams, on each listener; zero if the limit of descriptors is unknown
 	streams     int // of all clients; likewise
 	capacity    runtime.CapacityBound
+	openings    int // providers that are opened at once; zero for the default of [runtime.HostConfig]
 }
 
 // splitOf gives clients on so many listeners at most half of the descriptors that are free.
@@ -25,6 +33,7 @@ func splitOf(listeners int) (s split) {
 	}
 	if bounds := runtime.Capacity(0, uint64(reserved)); len(bounds) > 0 {
 		s.capacity = bounds[0]
+		s.openings = min(max(s.capacity.Providers/openingSize, 2), mostOpenings)
 	}
 	return s
 }

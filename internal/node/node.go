@@ -191,7 +191,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 		return nil, err
 	}
 	n.engine, err = runtime.NewHost(runtime.HostConfig{
-		CacheDir: cache, Idle: s.Idle, MaxStarts: 2 * goruntime.GOMAXPROCS(0), MaxCompiles: 2, Standby: s.StandbyWorkers, Live: n.live, Logger: n.cfg.Logger,
+		CacheDir: cache, Idle: s.Idle, MaxStarts: 2 * goruntime.GOMAXPROCS(0), MaxCompiles: 2, MaxOpenings: n.split.openings, Standby: s.StandbyWorkers, Live: n.live, Logger: n.cfg.Logger,
 	})
 	if err != nil {
 		return nil, err

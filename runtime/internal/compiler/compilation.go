@@ -28,7 +28,8 @@ func WithOwner(ctx context.Context, owner string) context.Context {
 	return context.WithValue(ctx, ownerKey{}, owner)
 }
 
-func ownerOf(ctx context.Context) string {
+// OwnerOf returns the owner that WithOwner gave a context; empty for none.
+func OwnerOf(ctx context.Context) string {
 	owner, _ := ctx.Value(ownerKey{}).(string)
 	return owner
 }

@@ -197,7 +197,7 @@ func (c *Compiler) outcome(ctx context.Context, binary []byte) (outcome, error) 
 	if o, ok := c.cached(d); ok {
 		return o, nil
 	}
-	f := c.join(d, ownerOf(ctx), fair.ShareOf(ctx), binary)
+	f := c.join(d, OwnerOf(ctx), fair.ShareOf(ctx), binary)
 	select {
 	case <-f.done:
 		return f.outcome, f.err
@@ -230,7 +230,7 @@ func (c *Compiler) loadOrCompile(ctx context.Context, d digest, binary []byte) (
 	if o, ok := c.store.find(d, fingerprint, &c.cfg); ok {
 		return o, nil
 	}
-	leave, err := c.line.Enter(ctx, ownerOf(ctx))
+	leave, err := c.line.Enter(ctx, OwnerOf(ctx))
 	if err != nil {
 		return outcome{}, err
 	}
