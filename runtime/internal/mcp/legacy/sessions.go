@@ -13,7 +13,7 @@ import (
 // maxShown is how many bytes of a text of a client are shown, before what a person must not see is escaped.
 const maxShown = 64
 
-// An OpenSession says who has an open HTTP session, and what it does. It is of no use as a credential.
+// An OpenSession describes an open HTTP session, of whose ID it has too little to be a credential.
 type OpenSession struct {
 	ID            string // its beginning, as [accesslog.ShownSession] gives it
 	Revision      string
