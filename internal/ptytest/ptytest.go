@@ -56,7 +56,7 @@ func Start(tb testing.TB, cmd *exec.Cmd, columns, lines int) *Terminal {
 		t.ended <- cmd.Wait()
 	}()
 	kill := func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // the group: what a shell has started has the terminal, too
-	end := time.AfterFunc(longest, kill)                                  // which ends all that waits for it
+	end := time.AfterFunc(longest, kill)                                   // which ends all that waits for it
 	tb.Cleanup(func() {
 		end.Stop()
 		kill()
