@@ -114,8 +114,8 @@ func await(t *testing.T, holds func() bool) {
 	}
 }
 
-// TestStartsAndCompilationsAreCharged has two owners open the same module. The first pays for checking, metering, compiling and a start,
-// the second for a start alone.
+// TestStartsAndCompilationsAreCharged has several owners open the same module. The first pays for checking, metering, compiling and a start,
+// the others for a start alone: one of these has paid less, since not each start is disturbed.
 func TestStartsAndCompilationsAreCharged(t *testing.T) {
 	processors, err := runtime.NewProcessors(runtime.ProcessorsConfig{})
 	if err != nil {
@@ -126,7 +126,7 @@ func TestStartsAndCompilationsAreCharged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	first, second, third := processors.NewShare(1), processors.NewShare(1), processors.NewShare(1)
+	first, third := processors.NewShare(1), processors.NewShare(1)
 	puppet := computing()
 	open := func(share *runtime.Share) {
 		t.Helper()
@@ -139,9 +139,16 @@ func TestStartsAndCompilationsAreCharged(t *testing.T) {
 		}
 	}
 	open(first)
-	open(second)
-	if first.Charged() <= second.Charged() || second.Charged() <= 0 {
-		t.Errorf("the first has paid %v, the second %v", first.Charged(), second.Charged())
+	var least time.Duration
+	for i := range 10 {
+		later := processors.NewShare(1)
+		open(later)
+		if i == 0 || later.Charged() < least {
+			least = later.Charged()
+		}
+	}
+	if first.Charged() <= least || least <= 0 {
+		t.Errorf("the first has paid %v, the others %v at least", first.Charged(), least)
 	}
 	other := filepath.Join(t.TempDir(), "other.wasm")
 	if err := os.WriteFile(other, append(puppet.Binary(t), 0, 2, 1, 'x'), 0o600); err != nil { // with another section
