@@ -48,8 +48,10 @@ var memoryTime = sync.OnceValue(func() time.Duration {
 	return max(1, (took+usual-1)/usual)
 })
 
-// boundsOf are those of a case, where the whole machine was too busy for some time.
+// boundsOf are those of a case, where the whole machine was too busy for some time. A call may use all of its memory for the first time
+// just before it is stopped, and that memory is then given back.
 func boundsOf(c hostile.Case, noise time.Duration) attack.Bounds {
+	noise += (memoryTime() - 1) * 100 * time.Millisecond
 	b := attack.BoundsOf(c)
 	b.Load, b.Call = slow(b.Load)+noise, b.Call+noise
 	return b
