@@ -3,7 +3,6 @@
 package main
 
 import (
-	"io"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -23,26 +22,7 @@ func TestRunServesClientsThatHaveSignedIn(t *testing.T) {
 	server := d.await(t, `(http://127\.0\.0\.1:\d+)/mcp`)[1]
 	ask := func(path, host, token string) (*http.Response, string) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if host != "" {
-			req.Host = host
-		}
-		if token != "" {
-			req.Header.Set("Authorization", "Bearer "+token)
-		}
-		answer, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answer, string(text)
+		return fetchFrom(t, server+path, host, token)
 	}
 	const read = "/mcp?uri=hello://about"
 	for _, host := range []string{"", "mcp.example:8443"} {

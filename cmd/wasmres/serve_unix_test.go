@@ -23,9 +23,20 @@ import (
 // fetch returns the status and body of a URL.
 func fetch(t *testing.T, url, key string) (int, string) {
 	t.Helper()
+	answer, text := fetchFrom(t, url, "", key)
+	return answer.StatusCode, text
+}
+
+// fetchFrom returns the answer of a URL, asked for by the name of a host, and its body. An empty host is that of the URL; an empty key
+// sends none.
+func fetchFrom(t *testing.T, url, host, key string) (*http.Response, string) {
+	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if host != "" {
+		r.Host = host
 	}
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
@@ -39,7 +50,7 @@ func fetch(t *testing.T, url, key string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.StatusCode, string(text)
+	return answer, string(text)
 }
 
 // A tenant from its file to a client's read, as an operator sees it: keys, tenants, top, metrics, a reload and the end.
