@@ -95,25 +95,13 @@ func expires(c *cli.Context) (string, error) {
 }
 
 func listAdminKeys(c *cli.Context) error {
-	format, err := cli.OutputFormat(c)
-	if err != nil {
-		return err
-	}
 	if _, err := cli.Arguments(c); err != nil {
 		return err
 	}
-	return ask(c, func(ctx context.Context, s *admin.Client) error {
-		keys, err := everyPage(func(cursor string) (admin.Page[admin.AdminKey], error) { return s.AdminKeys(ctx, cursor) })
-		if err != nil {
-			return err
-		}
-		if format != cli.FormatTable {
-			return cli.PrintValue(c.App.Writer, format, keys)
-		}
-		var rows [][]string
-		for _, k := range keys {
-			rows = append(rows, []string{k.ID, k.Name, string(k.Role), k.Tenant, endOf(k.Expires, k.Expired), k.Creator})
-		}
-		return terminal.PrintTable(c.App.Writer, []string{"ID", "NAME", "ROLE", "TENANT", "EXPIRES", "CREATOR"}, rows)
+	next := func(ctx context.Context, s *admin.Client, cursor string) (admin.Page[admin.AdminKey], error) {
+		return s.AdminKeys(ctx, cursor)
+	}
+	return printList(c, next, []string{"ID", "NAME", "ROLE", "TENANT", "EXPIRES", "CREATOR"}, func(k *admin.AdminKey) []string {
+		return []string{k.ID, k.Name, string(k.Role), k.Tenant, endOf(k.Expires, k.Expired), k.Creator}
 	})
 }

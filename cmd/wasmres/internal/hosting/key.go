@@ -1,6 +1,7 @@
 package hosting
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -102,30 +103,16 @@ func endOf(at *time.Time, over bool) string {
 }
 
 func listKeys(c *cli.Context) error {
-	format, err := cli.OutputFormat(c)
-	if err != nil {
-		return err
-	}
 	if c.NArg() > 1 {
 		return cli.Usagef(c, "one argument too many: %q", c.Args().Get(1))
 	}
-	return ask(c, func(ctx context.Context, s *admin.Client) error {
-		keys, err := everyPage(func(cursor string) (admin.Page[admin.Key], error) { return s.Keys(ctx, c.Args().First(), cursor) })
-		if err != nil {
-			return err
+	next := func(ctx context.Context, s *admin.Client, cursor string) (admin.Page[admin.Key], error) {
+		return s.Keys(ctx, c.Args().First(), cursor)
+	}
+	return printList(c, next, []string{"ID", "TENANT", "NAME", "ROLES", "EXPIRES", "USED", "ONLY"}, func(k *admin.Key) []string {
+		return []string{
+			k.ID, k.Tenant, k.Name, strings.Join(k.Roles, " "), expiryOf(k), cmp.Or(k.LastUsed, "never"), strings.Join(append(k.URIs, k.Networks...), " "),
 		}
-		if format != cli.FormatTable {
-			return cli.PrintValue(c.App.Writer, format, keys)
-		}
-		var rows [][]string
-		for _, k := range keys {
-			used := k.LastUsed
-			if used == "" {
-				used = "never"
-			}
-			rows = append(rows, []string{k.ID, k.Tenant, k.Name, strings.Join(k.Roles, " "), expiryOf(&k), used, strings.Join(append(k.URIs, k.Networks...), " ")})
-		}
-		return terminal.PrintTable(c.App.Writer, []string{"ID", "TENANT", "NAME", "ROLES", "EXPIRES", "USED", "ONLY"}, rows)
 	})
 }
 

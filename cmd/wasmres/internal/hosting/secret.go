@@ -79,27 +79,15 @@ func setSecret(c *cli.Context) error {
 }
 
 func listSecrets(c *cli.Context) error {
-	format, err := cli.OutputFormat(c)
-	if err != nil {
-		return err
-	}
 	args, err := cli.Arguments(c, "TENANT")
 	if err != nil {
 		return err
 	}
-	return ask(c, func(ctx context.Context, s *admin.Client) error {
-		all, err := everyPage(func(cursor string) (admin.Page[admin.Secret], error) { return s.Secrets(ctx, args[0], cursor) })
-		if err != nil {
-			return err
-		}
-		if format != cli.FormatTable {
-			return cli.PrintValue(c.App.Writer, format, all)
-		}
-		var rows [][]string
-		for _, one := range all {
-			rows = append(rows, []string{one.Name, one.Changed.UTC().Format("2006-01-02T15:04:05Z"), one.Changer})
-		}
-		return terminal.PrintTable(c.App.Writer, []string{"NAME", "CHANGED", "BY"}, rows)
+	next := func(ctx context.Context, s *admin.Client, cursor string) (admin.Page[admin.Secret], error) {
+		return s.Secrets(ctx, args[0], cursor)
+	}
+	return printList(c, next, []string{"NAME", "CHANGED", "BY"}, func(one *admin.Secret) []string {
+		return []string{one.Name, one.Changed.UTC().Format("2006-01-02T15:04:05Z"), one.Changer}
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/admin"
 )
 
@@ -145,4 +146,28 @@ func everyPage[T any](next func(cursor string) (admin.Page[T], error)) ([]T, err
 		}
 		cursor = page.Next
 	}
+}
+
+// printList prints all items of a list of the server: as a table with a row for each, or as the command's flag says.
+func printList[T any](
+	c *cli.Context, next func(ctx context.Context, s *admin.Client, cursor string) (admin.Page[T], error), head []string, row func(*T) []string,
+) error {
+	format, err := cli.OutputFormat(c)
+	if err != nil {
+		return err
+	}
+	return ask(c, func(ctx context.Context, s *admin.Client) error {
+		all, err := everyPage(func(cursor string) (admin.Page[T], error) { return next(ctx, s, cursor) })
+		if err != nil {
+			return err
+		}
+		if format != cli.FormatTable {
+			return cli.PrintValue(c.App.Writer, format, all)
+		}
+		var rows [][]string
+		for i := range all {
+			rows = append(rows, row(&all[i]))
+		}
+		return terminal.PrintTable(c.App.Writer, head, rows)
+	})
 }

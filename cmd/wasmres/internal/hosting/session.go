@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
-	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/admin"
 )
 
@@ -28,29 +27,17 @@ access log has it: it is of no use as a credential.`,
 }
 
 func listSessions(c *cli.Context) error {
-	format, err := cli.OutputFormat(c)
-	if err != nil {
-		return err
-	}
 	args, err := cli.Arguments(c, "TENANT")
 	if err != nil {
 		return err
 	}
-	return ask(c, func(ctx context.Context, s *admin.Client) error {
-		all, err := everyPage(func(cursor string) (admin.Page[admin.Session], error) { return s.Sessions(ctx, args[0], cursor) })
-		if err != nil {
-			return err
+	next := func(ctx context.Context, s *admin.Client, cursor string) (admin.Page[admin.Session], error) {
+		return s.Sessions(ctx, args[0], cursor)
+	}
+	return printList(c, next, []string{"ID", "PRINCIPAL", "REVISION", "BEGAN", "LAST REQUEST", "STREAMS", "CLIENT"}, func(one *admin.Session) []string {
+		return []string{
+			one.ID, one.Principal, one.Revision, one.Began.UTC().Format(time.RFC3339), one.LastRequest.UTC().Format(time.RFC3339),
+			strconv.Itoa(one.Streams), strings.TrimSpace(one.ClientName + " " + one.ClientVersion),
 		}
-		if format != cli.FormatTable {
-			return cli.PrintValue(c.App.Writer, format, all)
-		}
-		var rows [][]string
-		for _, one := range all {
-			rows = append(rows, []string{
-				one.ID, one.Principal, one.Revision, one.Began.UTC().Format(time.RFC3339), one.LastRequest.UTC().Format(time.RFC3339),
-				strconv.Itoa(one.Streams), strings.TrimSpace(one.ClientName + " " + one.ClientVersion),
-			})
-		}
-		return terminal.PrintTable(c.App.Writer, []string{"ID", "PRINCIPAL", "REVISION", "BEGAN", "LAST REQUEST", "STREAMS", "CLIENT"}, rows)
 	})
 }

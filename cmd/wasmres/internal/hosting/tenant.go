@@ -207,30 +207,16 @@ func adoptTenant(c *cli.Context) error {
 }
 
 func listTenants(c *cli.Context) error {
-	format, err := cli.OutputFormat(c)
-	if err != nil {
-		return err
-	}
 	if _, err := cli.Arguments(c); err != nil {
 		return err
 	}
-	return ask(c, func(ctx context.Context, s *admin.Client) error {
-		list, err := everyPage(func(cursor string) (admin.Page[admin.TenantSummary], error) {
-			return s.Tenants(ctx, cursor, c.Bool("stale"))
-		})
-		if err != nil {
-			return err
+	next := func(ctx context.Context, s *admin.Client, cursor string) (admin.Page[admin.TenantSummary], error) {
+		return s.Tenants(ctx, cursor, c.Bool("stale"))
+	}
+	return printList(c, next, []string{"TENANT", "PLAN", "OWNER", "LIVE", "KEYS", "STATE", "PROBLEM"}, func(t *admin.TenantSummary) []string {
+		return []string{
+			t.ID, t.Plan, string(t.Owner), fmt.Sprintf("%d/%d", t.Live, t.Providers), strconv.Itoa(t.Keys), stateOf(t), t.Problem,
 		}
-		if format != cli.FormatTable {
-			return cli.PrintValue(c.App.Writer, format, list)
-		}
-		var rows [][]string
-		for _, t := range list {
-			rows = append(rows, []string{
-				t.ID, t.Plan, string(t.Owner), fmt.Sprintf("%d/%d", t.Live, t.Providers), strconv.Itoa(t.Keys), stateOf(&t), t.Problem,
-			})
-		}
-		return terminal.PrintTable(c.App.Writer, []string{"TENANT", "PLAN", "OWNER", "LIVE", "KEYS", "STATE", "PROBLEM"}, rows)
 	})
 }
 
