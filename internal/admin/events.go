@@ -23,7 +23,7 @@ type Events interface {
 
 const (
 	eventType = "text/event-stream"
-	eventRest = 15 * time.Second // after which a stream without entries has a comment, so that who has gone is noticed
+	eventRest = 15 * time.Second // after which a stream without entries has a comment: the server notices a client that has gone when it writes
 )
 
 // errNoEvents says that the server keeps no ledger.

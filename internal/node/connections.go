@@ -5,8 +5,8 @@ import "github.com/wasmres/wasmres/runtime"
 // mostConnections is how many connections clients may have at once on one listener, where there are descriptors for them.
 const mostConnections = 10_000
 
-// While a provider is opened, its module takes as much memory as so many live providers, and mostOpenings are opened at once where there
-// is room.
+// A provider that is being opened takes as much memory as openingSize live ones. mostOpenings bounds how many are opened at once, however
+// much memory there is.
 const (
 	openingSize  = 3
 	mostOpenings = 16
