@@ -38,7 +38,7 @@ func completionFolder(t *testing.T) (dir string, env []string) {
 	if testing.Short() {
 		t.Skip("runs shells")
 	}
-	bin := buildProgram(t)
+	bin := filepath.Dir(guesttest.Program(t))
 	dir = t.TempDir()
 	if err := os.Symlink(guesttest.File(t, "hello"), filepath.Join(dir, "hello.wasm")); err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func TestPages(t *testing.T) {
 	if err != nil || len(tutorials) == 0 {
 		t.Fatalf("there are no tutorials: %v", err)
 	}
-	bin := buildProgram(t)
+	bin := filepath.Dir(guesttest.Program(t))
 	quickNode(t, bin)
 	for _, file := range append(append(pages, tutorials...), "../../README.md",
 		"../../docs/patterns.md", "../../docs/porting.md", "../../docs/hosting.md", "../../docs/operating.md", "../../docs/registry.md",
@@ -236,18 +236,6 @@ func TestPagesSayWhyBlocksAreNotRun(t *testing.T) {
 	if _, err := parsePage("<!-- not run: it needs systemd -->\n```sh\nwasmres serve\n```\n"); err != nil {
 		t.Error(err)
 	}
-}
-
-// buildProgram builds wasmres as its users have it, whatever the tests are built with, and gives its folder.
-func buildProgram(t *testing.T) (bin string) {
-	t.Helper()
-	bin = t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", filepath.Join(bin, "wasmres"), ".")
-	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return bin
 }
 
 // quickNode makes a program node in bin that runs Node.js, if there is one, as [guesttest.AssemblyScript] does.

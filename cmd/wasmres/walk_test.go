@@ -1,9 +1,11 @@
 package main
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/project"
 	"github.com/wasmres/wasmres/internal/registryserver"
 )
@@ -14,7 +16,7 @@ func TestAuthorsPublish(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds projects")
 	}
-	bin := buildProgram(t)
+	bin := filepath.Dir(guesttest.Program(t))
 	registry, _ := registryserver.Start(t, registryserver.Options{})
 	for _, lang := range []project.Language{project.Go, project.Rust, project.C, project.JavaScript, project.Python} {
 		t.Run(string(lang), func(t *testing.T) {

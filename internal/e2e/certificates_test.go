@@ -82,7 +82,7 @@ func startEncrypted(t *testing.T, a authority) *encrypted {
 	if os.Getenv("WASMRES_E2E") == "" {
 		t.Skip("SKIPPED: this runs an authority of other people: 'make e2e' runs it")
 	}
-	e := &encrypted{tb: t, bin: wasmres(t), dir: t.TempDir(), log: &buffer{}}
+	e := &encrypted{tb: t, bin: guesttest.Program(t), dir: t.TempDir(), log: &buffer{}}
 	program := filepath.Join(t.TempDir(), "pebble")
 	build := exec.Command("go", "build", "-o", program, "./pebble")
 	build.Dir = filepath.Join("..", "peers")

@@ -5,12 +5,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -30,43 +28,6 @@ func needTools(t *testing.T) {
 	if _, err := os.Stat(node); err != nil {
 		t.Fatal("the clients are not installed: run 'make tools'")
 	}
-}
-
-// program is the folder of the program that wasmres builds.
-var program string // fixed before the tests run
-
-func TestMain(m *testing.M) {
-	os.Exit(withFolder(m))
-}
-
-// withFolder runs the tests with a folder for the program, and removes that.
-func withFolder(m *testing.M) int {
-	var err error
-	if program, err = os.MkdirTemp("", "wasmres-e2e-"); err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(program)
-	return m.Run()
-}
-
-var buildProgram = sync.OnceValues(func() (bin string, err error) {
-	bin = filepath.Join(program, "wasmres")
-	build := exec.Command("go", "build", "-o", bin, "../../cmd/wasmres")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build: a static program
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return bin, nil
-})
-
-// wasmres returns the program, which is built once for all tests of this package.
-func wasmres(t testing.TB) string {
-	t.Helper()
-	bin, err := buildProgram()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bin
 }
 
 // serve runs the example over HTTP and gives its URL.
@@ -133,7 +94,7 @@ func script(t *testing.T, timeout time.Duration, args ...string) (string, error)
 func TestTypeScriptClient(t *testing.T) {
 	needTools(t)
 	t.Parallel()
-	bin := wasmres(t)
+	bin := guesttest.Program(t)
 	for _, era := range []string{"legacy", "auto", "2026-07-28"} {
 		t.Run(era+" http", func(t *testing.T) {
 			t.Parallel()
@@ -158,7 +119,7 @@ func TestTypeScriptClient(t *testing.T) {
 func TestConformanceSuite(t *testing.T) {
 	needTools(t)
 	t.Parallel()
-	url := serve(t, wasmres(t), "--tools")
+	url := serve(t, guesttest.Program(t), "--tools")
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(revision, func(t *testing.T) {
 			out, err := script(t, 5*time.Minute, conformance, "server", "--url", url, "--requirements", revision,
@@ -176,7 +137,7 @@ func TestConformanceSuite(t *testing.T) {
 func TestConformanceOfResourcesAlone(t *testing.T) {
 	needTools(t)
 	t.Parallel()
-	url := serve(t, wasmres(t))
+	url := serve(t, guesttest.Program(t))
 	for revision, scenarios := range map[string][]string{
 		"2025-11-25": {"server-initialize", "server-session-lifecycle", "ping", "resources-list",
 			"resources-read-text", "resources-read-binary", "resources-templates-read", "resources-subscribe",
@@ -199,7 +160,7 @@ func TestConformanceOfResourcesAlone(t *testing.T) {
 func TestInspector(t *testing.T) {
 	needTools(t)
 	t.Parallel()
-	bin := wasmres(t)
+	bin := guesttest.Program(t)
 	url := serve(t, bin)
 	stdio := []string{bin, "run", guesttest.File(t, "everything")}
 	for _, era := range []string{"legacy", "modern"} {
@@ -220,7 +181,7 @@ func TestSkills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := serveExample(t, wasmres(t), "skills", "--dir", folder+":/skills:ro")
+	url := serveExample(t, guesttest.Program(t), "skills", "--dir", folder+":/skills:ro")
 	for name, args := range map[string][]string{
 		"client": {"skills.mjs", url},
 		"inspector": {"node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js", "--cli", "--protocol-era", "modern",

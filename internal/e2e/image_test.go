@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
 // dockerfile is the first one in docs/images.md: that of an image of wasmres.
@@ -98,7 +100,7 @@ func baseContext(t *testing.T, work string) string {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Link(wasmres(t), filepath.Join(dir, "wasmres")); err != nil {
+	if err := os.Link(guesttest.Program(t), filepath.Join(dir, "wasmres")); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -85,7 +85,7 @@ func serveDashboard(t *testing.T) (url, key string) {
 	socket := admintest.Validate(t, filepath.Join(dir, "data", admin.SocketName))
 	run := func(args ...string) string {
 		t.Helper()
-		cmd := exec.Command(wasmres(t), append(args, "--socket", socket)...)
+		cmd := exec.Command(guesttest.Program(t), append(args, "--socket", socket)...)
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
@@ -105,7 +105,7 @@ func serveDashboard(t *testing.T) (url, key string) {
 // is the beginning of a URL. The program ends with the test.
 func began(t *testing.T, prefix string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(wasmres(t), args...)
+	cmd := exec.Command(guesttest.Program(t), args...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

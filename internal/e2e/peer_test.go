@@ -37,7 +37,7 @@ type service struct {
 // serve builds the examples and serves those that can be, over HTTP. What is missing for others is in w.missing.
 func (w *world) serve(t *testing.T, providers ...string) *service {
 	t.Helper()
-	s := &service{bin: wasmres(t), args: []string{"--cache-dir", guesttest.CacheDir(t), "--timeout", "30s"}, env: w.env}
+	s := &service{bin: guesttest.Program(t), args: []string{"--cache-dir", guesttest.CacheDir(t), "--timeout", "30s"}, env: w.env}
 	var flags []string
 	for _, provider := range providers {
 		if w.missing[provider] == nil {

@@ -79,7 +79,7 @@ func TestPracticesOfThePapers(t *testing.T) {
 // fileService returns a service of the example file. The word DIR in flags stands for the folder of w.
 func (w *world) fileService(t *testing.T, flags ...string) *service {
 	t.Helper()
-	s := &service{bin: wasmres(t), env: w.env, args: []string{
+	s := &service{bin: guesttest.Program(t), env: w.env, args: []string{
 		"--cache-dir", guesttest.CacheDir(t), "--timeout", "30s", "--dir", w.in("files") + ":/files:ro", guesttest.File(t, "file"),
 	}}
 	for _, flag := range flags {
@@ -341,7 +341,7 @@ func clientOf(c *tls.Config) *http.Client {
 // makeToken makes a token with the program.
 func (w *world) makeToken(t *testing.T, name, pattern string) string {
 	t.Helper()
-	out, err := exec.Command(wasmres(t), "token", "new", "--tokens", w.in("tokens.yaml"), "--name", name, "--uri", pattern).Output()
+	out, err := exec.Command(guesttest.Program(t), "token", "new", "--tokens", w.in("tokens.yaml"), "--name", name, "--uri", pattern).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
 // The Containerfile of docs/deploy makes an image that serves tenants as a user without privileges, and whose program makes
@@ -91,7 +93,7 @@ func serverContext(t *testing.T, work string) (dir string) {
 	if err := os.WriteFile(filepath.Join(dir, "ca-certificates.crt"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Link(wasmres(t), filepath.Join(dir, "wasmres")); err != nil {
+	if err := os.Link(guesttest.Program(t), filepath.Join(dir, "wasmres")); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -22,7 +22,7 @@ const redirectURI = "http://localhost:9999/auth/callback"
 func TestClientsSignIn(t *testing.T) {
 	needTools(t)
 	t.Parallel()
-	bin, provider := wasmres(t), filepath.Join(t.TempDir(), "issuer")
+	bin, provider := guesttest.Program(t), filepath.Join(t.TempDir(), "issuer")
 	build := exec.Command("go", "build", "-o", provider, "./issuer")
 	build.Dir = filepath.Join("..", "peers")
 	if out, err := build.CombinedOutput(); err != nil {

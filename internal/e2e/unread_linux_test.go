@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/wasmres/wasmres/internal/guesttest"
 )
 
 const (
@@ -30,7 +32,7 @@ const (
 func BenchmarkUnread(b *testing.B) {
 	bin, module := os.Getenv("WASMRES_BIN"), buildUnread(b)
 	if bin == "" {
-		bin = wasmres(b)
+		bin = guesttest.Program(b)
 	}
 	for _, kind := range []struct{ name, request string }{
 		{"list", unreadPost("resources/list", "", "")},
