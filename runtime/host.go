@@ -81,7 +81,8 @@ type HostConfig struct {
 	// Each may take 2 GiB, and a minute of processor time if it means harm.
 	MaxCompiles int
 	// MaxOpenings is how many modules [Host.Open] has in memory at once; more wait, and their owners take turns. A module takes several
-	// times the size of its file until it is compiled. Zero means 16.
+	// times the size of its file. With worker processes, one that waits to be compiled is not in memory: it is loaded again when its
+	// turn comes. Zero means 16.
 	MaxOpenings int
 	// Standby is how many worker processes are ready for the next starts, while a provider is open. They are shared by all
 	// providers, and replaced in the background. A start without one takes some milliseconds longer. Zero means 1.
@@ -158,7 +159,7 @@ func (h *Host) start(cfg HostConfig, kind engines.Kind) error {
 		return h.openEngine(kind, engine.Config{CacheDir: cfg.CacheDir, Precompile: c.Folder, Logger: h.log})
 	}
 	h.workers, err = worker.New(worker.Config{
-		Engine: kind, Compile: c.Folder, Invalidate: c.Invalidate, Used: c.Used, Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: groupOf(cfg.Live), Logger: h.log,
+		Engine: kind, Compile: c.FolderOf, Invalidate: c.Invalidate, Used: c.Used, Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: groupOf(cfg.Live), Logger: h.log,
 	})
 	h.runner = h.workers
 	return err
@@ -198,6 +199,7 @@ func (h *Host) Open(ctx context.Context, file string, opts *Options) (*Provider,
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: wait while other providers are opened: %w", file, err), closeAll(o.Capabilities))
 	}
+	leave = sync.OnceFunc(leave)
 	defer leave()
 	module, err := readModule(file)
 	if err != nil {
@@ -212,7 +214,7 @@ func (h *Host) Open(ctx context.Context, file string, opts *Options) (*Provider,
 	if o.Reload == nil {
 		o.Reload = func() ([]byte, error) { return readModule(file) }
 	}
-	p, err := h.Load(ctx, module, o)
+	p, err := h.loadCounted(ctx, module, o, leave)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -221,11 +223,15 @@ func (h *Host) Open(ctx context.Context, file string, opts *Options) (*Provider,
 
 // Load is Open for a module in memory. It does not keep module, but code and data of it unless Options.Reload is set.
 func (h *Host) Load(ctx context.Context, module []byte, opts *Options) (*Provider, error) {
-	o := opts.withDefaults()
+	return h.loadCounted(ctx, module, opts.withDefaults(), nil)
+}
+
+// loadCounted loads a provider, which the Host counts. released is that of load.
+func (h *Host) loadCounted(ctx context.Context, module []byte, o *Options, released func()) (*Provider, error) {
 	if err := h.enter(); err != nil {
 		return nil, errors.Join(err, closeAll(o.Capabilities))
 	}
-	p, err := h.load(ctx, module, o)
+	p, err := h.load(ctx, module, o, released)
 	if err != nil {
 		h.leave()
 		return nil, errors.Join(err, closeAll(o.Capabilities))

@@ -39,8 +39,9 @@ type Provider struct {
 	server     *Server // for Handler; nil before the first call
 }
 
-// load opens a provider. If it fails, the caller closes the capabilities.
-func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, error) {
+// load opens a provider. If it fails, the caller closes the capabilities. released is called when load no longer holds the module; nil
+// calls nothing.
+func (h *Host) load(ctx context.Context, module []byte, o *Options, released func()) (*Provider, error) {
 	if digest := digestOf(module); o.Digest != "" && o.Digest != digest {
 		return nil, fmt.Errorf("the module has the digest %s, expected %s", digest, o.Digest)
 	}
@@ -49,7 +50,7 @@ func (h *Host) load(ctx context.Context, module []byte, o *Options) (*Provider, 
 		return nil, err
 	}
 	inner, err := provider.Open(ctx, provider.Config{
-		Name: o.Name, Version: o.Version, HidePrincipal: o.HidePrincipal, Runner: h.runner, ModuleCache: h.modules, Source: o.Reload, Limits: o.Limits, ModuleLimits: o.ModuleLimits, Lifecycle: o.Lifecycle,
+		Name: o.Name, Version: o.Version, HidePrincipal: o.HidePrincipal, Runner: h.runner, ModuleCache: h.modules, Source: o.Reload, OnRelease: released, Limits: o.Limits, ModuleLimits: o.ModuleLimits, Lifecycle: o.Lifecycle,
 		Services: servicesOf(o), OnUngranted: o.OnUngranted, ExposeErrors: o.ExposeErrors, Values: values, Clock: o.Clock.determinism(),
 		Admit: o.Admit, OnCall: o.OnCall, OnFault: o.OnFault, Record: o.Record, DebugModules: o.DebugModules, Provenance: o.Provenance,
 		PageSize: pageSize(o.Limits), Cache: o.Cache, Lazy: o.Lazy, Live: groupOf(o.Live), Share: o.Share.shareOf(), Feeds: feedsOf(o.Capabilities), Logger: o.Logger,

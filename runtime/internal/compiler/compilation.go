@@ -3,6 +3,7 @@ package compiler
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	"github.com/wasmres/wasmres/runtime/internal/fair"
 )
@@ -34,8 +35,30 @@ func OwnerOf(ctx context.Context) string {
 	return owner
 }
 
+// A source has a module that is to be compiled.
+type source struct {
+	size int // bytes of the module
+	load func() ([]byte, error)
+}
+
+// source returns the source of a module. Without load it holds a copy: a compilation may outlive the call that has started it, and the
+// caller may then change the module.
+func (c *Compiler) source(d digest, binary []byte, load func() ([]byte, error)) source {
+	if load == nil {
+		own := bytes.Clone(binary)
+		return source{len(own), func() ([]byte, error) { return own, nil }}
+	}
+	return source{len(binary), func() ([]byte, error) {
+		binary, err := load()
+		if err == nil && c.digest(binary) != d {
+			err = errors.New("compile module: it was replaced while it waited")
+		}
+		return binary, err
+	}}
+}
+
 // join joins the compilation of a module, or starts it for an owner and at the expense of a share.
-func (c *Compiler) join(d digest, owner string, by *fair.Share, binary []byte) *compilation {
+func (c *Compiler) join(d digest, owner string, by *fair.Share, from source) *compilation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := c.compilations[d]
@@ -43,8 +66,7 @@ func (c *Compiler) join(d digest, owner string, by *fair.Share, binary []byte) *
 		ctx, cancel := context.WithCancel(by.Context(WithOwner(context.Background(), owner)))
 		f = &compilation{cancel: cancel, done: make(chan struct{})}
 		c.compilations[d] = f
-		// A copy: the compilation may outlive this call, and the caller may then change the module.
-		go c.runCompilation(ctx, f, d, bytes.Clone(binary))
+		go c.runCompilation(ctx, f, d, from)
 	}
 	f.waiting++
 	return f
@@ -65,10 +87,10 @@ func (c *Compiler) leave(d digest, f *compilation) {
 	}
 }
 
-func (c *Compiler) runCompilation(ctx context.Context, f *compilation, d digest, binary []byte) {
+func (c *Compiler) runCompilation(ctx context.Context, f *compilation, d digest, from source) {
 	defer close(f.done)
 	defer f.cancel()
-	f.outcome, f.err = c.loadOrCompile(ctx, d, binary)
+	f.outcome, f.err = c.loadOrCompile(ctx, d, from)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.compilations[d] == f {

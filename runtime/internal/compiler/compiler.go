@@ -146,13 +146,7 @@ func (c *Compiler) Compile(ctx context.Context, binary []byte) error {
 // Entry is Compile, and returns the absolute path of the file with the native code. It does not check the file: a
 // caller that cannot use it calls Invalidate.
 func (c *Compiler) Entry(ctx context.Context, binary []byte) (file string, err error) {
-	if isChild() {
-		return "", errors.New("compiler: this process was started to compile, but its main does not call compiler.Main")
-	}
-	o, err := c.outcome(ctx, binary)
-	if err == nil {
-		err = o.err()
-	}
+	o, err := c.compiled(ctx, c.digest(binary), binary, nil)
 	if err != nil {
 		return "", err
 	}
@@ -162,10 +156,29 @@ func (c *Compiler) Entry(ctx context.Context, binary []byte) (file string, err e
 // Folder is Compile, and returns the absolute path of the directory that is the engine's compilation cache of this
 // module only.
 func (c *Compiler) Folder(ctx context.Context, binary []byte) (dir string, err error) {
-	if _, err := c.Entry(ctx, binary); err != nil {
+	return c.FolderOf(ctx, binary, nil)
+}
+
+// FolderOf is Folder for a module that load returns again. While the module waits to be compiled, the Compiler does not hold binary;
+// it calls load when the turn has come, with other goroutines. A nil load is that of Folder.
+func (c *Compiler) FolderOf(ctx context.Context, binary []byte, load func() ([]byte, error)) (dir string, err error) {
+	d := c.digest(binary)
+	if _, err := c.compiled(ctx, d, binary, load); err != nil {
 		return "", err
 	}
-	return c.store.folder(c.digest(binary)), nil
+	return c.store.folder(d), nil
+}
+
+// compiled returns the outcome of a module that is compiled.
+func (c *Compiler) compiled(ctx context.Context, d digest, binary []byte, load func() ([]byte, error)) (outcome, error) {
+	if isChild() {
+		return outcome{}, errors.New("compiler: this process was started to compile, but its main does not call compiler.Main")
+	}
+	o, err := c.outcome(ctx, d, binary, load)
+	if err == nil {
+		err = o.err()
+	}
+	return o, err
 }
 
 // Used notes that the module was used whose directory Folder has returned, so that it is not the first to be removed when
@@ -189,15 +202,14 @@ func (c *Compiler) Invalidate(binary []byte) error {
 }
 
 // outcome returns the outcome for a module. An error is independent of the module.
-func (c *Compiler) outcome(ctx context.Context, binary []byte) (outcome, error) {
+func (c *Compiler) outcome(ctx context.Context, d digest, binary []byte, load func() ([]byte, error)) (outcome, error) {
 	if err := context.Cause(ctx); err != nil {
 		return outcome{}, fmt.Errorf("compile module: %w", err)
 	}
-	d := c.digest(binary)
 	if o, ok := c.cached(d); ok {
 		return o, nil
 	}
-	f := c.join(d, OwnerOf(ctx), fair.ShareOf(ctx), binary)
+	f := c.join(d, OwnerOf(ctx), fair.ShareOf(ctx), c.source(d, binary, load))
 	select {
 	case <-f.done:
 		return f.outcome, f.err
@@ -222,7 +234,7 @@ func (c *Compiler) cached(d digest) (outcome, bool) {
 }
 
 // loadOrCompile returns the outcome from disk, or compiles. Errors are not remembered.
-func (c *Compiler) loadOrCompile(ctx context.Context, d digest, binary []byte) (outcome, error) {
+func (c *Compiler) loadOrCompile(ctx context.Context, d digest, from source) (outcome, error) {
 	fingerprint, err := c.store.open(ctx)
 	if err != nil {
 		return outcome{}, err
@@ -235,6 +247,10 @@ func (c *Compiler) loadOrCompile(ctx context.Context, d digest, binary []byte) (
 		return outcome{}, err
 	}
 	defer leave()
+	binary, err := from.load()
+	if err != nil {
+		return outcome{}, err
+	}
 	o, err := c.compile(ctx, d, binary)
 	if err != nil {
 		return outcome{}, err

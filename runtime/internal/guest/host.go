@@ -34,7 +34,9 @@ type Config struct {
 	// OnUngranted receives the first request to each service that is absent from Services, once in each call of the guest.
 	// It must not block. Nil discards.
 	OnUngranted func(ctx context.Context, id abi.Service, request []byte)
-	Logger      *slog.Logger
+	// OnRelease is called when code and data of the module are let go, while it is opened. Nil calls nothing.
+	OnRelease func()
+	Logger    *slog.Logger
 }
 
 // A Host has the state that the calls of one module share: the grants of its guests, their manifest, and their
@@ -70,7 +72,12 @@ func NewHost(cfg Config) (*Host, error) {
 
 // ReleaseModule lets go of code and data of the module, if they can be loaded again. The runner calls it while it opens the
 // module, if at all.
-func (h *Host) ReleaseModule() { h.Module = h.Module.Light() }
+func (h *Host) ReleaseModule() {
+	h.Module = h.Module.Light()
+	if h.OnRelease != nil && h.Module.IsLight() {
+		h.OnRelease()
+	}
+}
 
 // Packed reports whether the module contains its manifest.
 func (h *Host) Packed() bool { return h.Module.Manifest != nil }

@@ -71,7 +71,7 @@ func (p precompiler) folder(binary []byte) string {
 	return filepath.Join(string(p), fmt.Sprintf("%x", sha256.Sum256(binary)))
 }
 
-func (p precompiler) compile(ctx context.Context, binary []byte) (string, error) {
+func (p precompiler) compile(ctx context.Context, binary []byte, _ func() ([]byte, error)) (string, error) {
 	dir := p.folder(binary)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		if errors.Is(err, fs.ErrExist) {

@@ -83,7 +83,7 @@ type rawModules struct {
 	refused sync.Map // by the module's address
 }
 
-func (r *rawModules) compile(_ context.Context, binary []byte) (string, error) {
+func (r *rawModules) compile(_ context.Context, binary []byte, _ func() ([]byte, error)) (string, error) {
 	if len(binary) == 0 {
 		return "", abi.Errorf(abi.CodeModule, "the module is empty")
 	}

@@ -59,7 +59,7 @@ func TestHostileServicesDoNotHoldACall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := worker.New(worker.Config{Compile: c.Folder, Invalidate: c.Invalidate})
+	run, err := worker.New(worker.Config{Compile: c.FolderOf, Invalidate: c.Invalidate})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -88,6 +88,9 @@ type Config struct {
 	// Source returns the bytes of the module again. With it and a ModuleCache, the provider need not keep code and data of the
 	// module in memory. Nil keeps them.
 	Source func() ([]byte, error)
+	// OnRelease is called when Open no longer holds code and data of the module, as while it waits for the compiler. It is not called
+	// if the provider keeps them. Nil calls nothing.
+	OnRelease func()
 	// DebugModules yields modules that may have the names of the functions: the loaded one, or the one before [wasm.Strip].
 	// They are read after the first crash; other modules are ignored. Nil for none.
 	DebugModules iter.Seq[[]byte]
@@ -160,7 +163,7 @@ func OpenModule(ctx context.Context, cfg Config, m *module.Module) (_ *Provider,
 	p.close, p.names = sync.OnceValue(p.release), sync.OnceValue(p.functionNames)
 	p.host, err = guest.NewHost(guest.Config{
 		Module: m, Limits: cfg.Limits, Services: cfg.Services, MaxLifecycle: cfg.Lifecycle, Values: cfg.Values, Clock: cfg.Clock, Records: cfg.Record,
-		Notify: p.broker.Publish, OnUngranted: cfg.OnUngranted, ExposeErrors: cfg.ExposeErrors, Lazy: cfg.Lazy, Live: cfg.Live, Share: cfg.Share, Logger: cfg.Logger,
+		Notify: p.broker.Publish, OnUngranted: cfg.OnUngranted, ExposeErrors: cfg.ExposeErrors, Lazy: cfg.Lazy, Live: cfg.Live, Share: cfg.Share, OnRelease: cfg.OnRelease, Logger: cfg.Logger,
 	})
 	if err == nil {
 		err = p.open(ctx)

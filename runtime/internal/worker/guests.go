@@ -16,6 +16,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/fair"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/module"
 	"github.com/wasmres/wasmres/runtime/internal/worker/link"
 	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
@@ -74,7 +75,6 @@ func (g *guests) start(ctx context.Context) (err error) {
 		if err := g.compile(ctx); err != nil {
 			return err
 		}
-		g.host.ReleaseModule()
 		open = supervise.OpenStopped[*worker]
 	}
 	if g.workers, err = open(ctx, cfg); err != nil {
@@ -105,21 +105,18 @@ func (g *guests) lasting() time.Duration {
 	return g.host.Limits.Idle
 }
 
-// prepare has the module compiled, if it is not, and waits for the turn of a start. Before the first start it lets go of the
-// module: many modules may wait at the same time, and each takes some megabytes.
+// prepare has the module compiled, if it is not, and waits for the turn of a start.
 func (g *guests) prepare(ctx context.Context) (err error) {
 	if err := g.compile(ctx); err != nil {
 		return err
-	}
-	if !g.opened.Load() {
-		g.host.ReleaseModule()
 	}
 	g.places, err = g.enter(ctx)
 	return err
 }
 
 // compile has the module compiled, if it is not. While the guests are opened, ctx bounds that. Later only Close ends it: it
-// may take longer than any call waits.
+// may take longer than any call waits. Before the first start it lets go of the module: many modules may wait for the compiler or
+// for a start at the same time, and each takes some megabytes.
 func (g *guests) compile(ctx context.Context) error {
 	if g.compiled != "" {
 		return nil
@@ -131,8 +128,25 @@ func (g *guests) compile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.compiled, err = g.runner.cfg.Compile(g.host.Share.Context(ctx), whole.Binary())
+	if !g.opened.Load() {
+		g.host.ReleaseModule()
+	}
+	g.compiled, err = g.runner.cfg.Compile(g.host.Share.Context(ctx), whole.Binary(), loaderOf(g.host.Module))
 	return err
+}
+
+// loaderOf returns a function that loads the metered module again; nil if that is in memory.
+func loaderOf(m *module.Module) func() ([]byte, error) {
+	if !m.IsLight() {
+		return nil
+	}
+	return func() ([]byte, error) {
+		whole, err := m.Load()
+		if err != nil {
+			return nil, err
+		}
+		return whole.Binary(), nil
+	}
 }
 
 // startWorker starts a worker in the places that prepare has left.

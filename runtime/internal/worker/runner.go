@@ -23,8 +23,9 @@ import (
 // Config configures a Runner. Compile and Invalidate are required.
 type Config struct {
 	// Compile compiles a metered module, in another process, and returns the absolute path of the directory that is the
-	// engine's compilation cache of this module alone: a worker may read all files in it.
-	Compile func(ctx context.Context, binary []byte) (dir string, err error)
+	// engine's compilation cache of this module alone: a worker may read all files in it. If load is not nil, it returns the module
+	// again, and Compile does not hold binary while the module waits for its turn.
+	Compile func(ctx context.Context, binary []byte, load func() ([]byte, error)) (dir string, err error)
 	// Engine is whose native code Compile makes.
 	Engine engines.Kind
 	// Invalidate makes the next Compile compile the module again. It is called when a worker cannot use the directory.

@@ -55,7 +55,7 @@ func newRunnerIn(tb testing.TB, dir string, cfg worker.Config) *worker.Runner {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	cfg.Engine, cfg.Compile, cfg.Invalidate = enginetest.Kind(), c.Folder, c.Invalidate
+	cfg.Engine, cfg.Compile, cfg.Invalidate = enginetest.Kind(), c.FolderOf, c.Invalidate
 	r, err := worker.New(cfg)
 	if err != nil {
 		tb.Fatal(err)

@@ -1,0 +1,104 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime"
+)
+
+// ifsProvider returns a provider whose one function, which answers nothing, has ifs one after the other: the cost of compiling them grows
+// with the square of their number.
+func ifsProvider(ifs int) []byte {
+	section := func(id byte, content ...byte) []byte {
+		return append(binary.AppendUvarint([]byte{id}, uint64(len(content))), content...)
+	}
+	body := []byte{0}
+	for range ifs {
+		body = append(body, 0x20, 0, 0x04, 0x40, 0x0b) // local.get 0, if, end
+	}
+	body = append(body, 0x41, 0, 0x0b) // i32.const 0, end
+	code := append(binary.AppendUvarint([]byte{1}, uint64(len(body))), body...)
+	call := abi.ExportCall
+	exports := append([]byte{2, byte(len(abi.ExportMemory))}, abi.ExportMemory...)
+	exports = append(append(append(exports, 2, 0), byte(len(call))), call...)
+	m := []byte("\x00asm\x01\x00\x00\x00")
+	m = append(m, section(1, 1, 0x60, 2, 0x7f, 0x7f, 1, 0x7f)...) // (i32, i32) -> i32
+	m = append(m, section(3, 1, 0)...)
+	m = append(m, section(5, 1, 0, 1)...)
+	m = append(m, section(7, append(exports, 0, 0)...)...)
+	m = append(m, section(10, code...)...)
+	manifest := (&abi.Manifest{Name: "ifs", Version: "1", Ops: 1 << abi.OpRead}).Append(nil)
+	name := append(binary.AppendUvarint(nil, uint64(len(abi.ManifestSection))), abi.ManifestSection...)
+	return append(m, section(0, append(name, manifest...)...)...)
+}
+
+// Modules that wait for the compiler keep no others from being opened, whose code is there.
+func TestModulesThatWaitForTheCompilerHoldNoOpening(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "cache")
+	h, err := runtime.NewHost(runtime.HostConfig{CacheDir: cache, MaxOpenings: 2, MaxCompiles: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	dir := t.TempDir()
+	open := func(ctx context.Context, owner string, ifs int) error {
+		file := filepath.Join(dir, fmt.Sprintf("%d.wasm", ifs))
+		if err := os.WriteFile(file, ifsProvider(ifs), 0o600); err != nil {
+			return err
+		}
+		o := &runtime.Options{Lazy: true, ModuleLimits: runtime.ModuleLimits{Cost: 1 << 40, Body: 16 << 20, Blocks: 1 << 30}}
+		p, err := h.Open(runtime.WithOwner(ctx, owner), file, o)
+		if err != nil {
+			return err
+		}
+		return p.Close()
+	}
+	if err := open(t.Context(), "honest", 1); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 4)
+	for i := range cap(ended) {
+		go func() { ended <- open(ctx, fmt.Sprint("greedy ", i), 100_000+i) }()
+	}
+	for len(compiling(t, cache)) == 0 && len(ended) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	bounded, end := context.WithTimeout(t.Context(), time.Minute)
+	defer end()
+	if err := open(bounded, "honest", 1); err != nil {
+		t.Error(err)
+	}
+	if len(ended) > 0 {
+		t.Error("a module that was compiled has waited for one that was not")
+	}
+	cancel()
+	for range cap(ended) {
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// compiling returns the folders of compilations that run.
+func compiling(t *testing.T, cache string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(cache, "compiling-*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
