@@ -2,6 +2,7 @@ package process
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"os"
@@ -15,10 +16,10 @@ import (
 const ownProgram = "/proc/self/exe"
 
 func self() (string, error) {
-	if _, err := os.Stat(ownProgram); err == nil {
-		return ownProgram, nil
+	if _, err := os.Stat(ownProgram); err != nil {
+		return "", fmt.Errorf("find the file of this program: %w: mount /proc, as by 'mount -t proc proc /proc'", err)
 	}
-	return os.Executable()
+	return ownProgram, nil
 }
 
 // Tie is for the child: its main calls it first. It makes the kernel kill this process when its parent ends, even if
