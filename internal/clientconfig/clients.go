@@ -11,8 +11,8 @@ type Client struct {
 	Title string
 	// Project is true if the file belongs to the working folder, and not to the user.
 	Project bool
-	// OnlyTools is true if the client shows its user tools of servers and not their resources.
-	OnlyTools bool
+	// NeedsTools is true if the client shows its user tools of servers and not their resources, or starts no server without tools.
+	NeedsTools bool
 	// Expands is true if the client replaces a $ and a name after it, in texts of an entry, by a variable.
 	Expands bool
 
@@ -58,11 +58,11 @@ var clients = []Client{
 		file: func(s System) string { return s.join(s.settingsDir(), "Code", "User", "mcp.json") },
 	},
 	{
-		ID: "windsurf", Title: "Windsurf", OnlyTools: true, Expands: true, table: mcpServers, format: jsonc{}, fields: commonFields,
+		ID: "windsurf", Title: "Windsurf", NeedsTools: true, Expands: true, table: mcpServers, format: jsonc{}, fields: commonFields,
 		file: func(s System) string { return s.join(s.Home, ".codeium", "windsurf", "mcp_config.json") },
 	},
 	{
-		ID: "zed", Title: "Zed", OnlyTools: true, table: "context_servers", format: jsonc{}, fields: commonFields,
+		ID: "zed", Title: "Zed", NeedsTools: true, table: "context_servers", format: jsonc{}, fields: commonFields,
 		file: func(s System) string {
 			if s.OS == windows {
 				return s.join(s.settingsDir(), "Zed", "settings.json")
@@ -71,7 +71,7 @@ var clients = []Client{
 		},
 	},
 	{
-		ID: "codex", Title: "Codex CLI", table: "mcp_servers", format: tomlFormat{}, fields: commonFields,
+		ID: "codex", Title: "Codex CLI", NeedsTools: true, table: "mcp_servers", format: tomlFormat{}, fields: commonFields,
 		file: func(s System) string {
 			if dir := s.env("CODEX_HOME"); dir != "" {
 				return s.join(dir, "config.toml")
@@ -98,7 +98,7 @@ var clients = []Client{
 		},
 	},
 	{
-		ID: "lmstudio", Title: "LM Studio", OnlyTools: true, table: mcpServers, format: jsonc{}, fields: commonFields,
+		ID: "lmstudio", Title: "LM Studio", NeedsTools: true, table: mcpServers, format: jsonc{}, fields: commonFields,
 		file: func(s System) string {
 			// Versions before 0.3 had a folder in ~/.cache, and use it where it exists.
 			if old := s.join(s.Home, ".cache", "lm-studio"); !s.exists(s.join(s.Home, ".lmstudio")) && s.exists(old) {

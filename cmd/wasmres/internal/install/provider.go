@@ -75,7 +75,7 @@ func moduleArgument(c *cli.Context, arg string) (string, error) {
 func programPath() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("find the file of wasmres, which the client is to start: %w: on Linux, mount /proc", err)
 	}
 	here, err := os.Stat(self)
 	if err != nil {
@@ -111,7 +111,7 @@ func movedFolders() map[string]string {
 // server returns what a client is to start.
 func (p *provider) server(client clientconfig.Client) (clientconfig.Server, error) {
 	args := append([]string{"run"}, p.flags...)
-	if p.tools || client.OnlyTools {
+	if p.tools || client.NeedsTools {
 		args = append(args, "--tools")
 	}
 	s := clientconfig.Server{Name: p.name, Command: p.program, Args: append(args, p.module), Env: p.env}
