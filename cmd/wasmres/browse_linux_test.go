@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"image"
+	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,6 +84,85 @@ func TestBrowse(t *testing.T) {
 	}
 	if out := term.Output(); strings.Contains(out, "\x1b]52") || strings.Contains(out, "\x1b]8;;h") || strings.Contains(out, "\u202e") {
 		t.Errorf("the provider has steered the terminal: %q", out)
+	}
+}
+
+// withPicture returns a command at a terminal of a folder that has a picture, dot.png.
+func withPicture(t *testing.T, command string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd, dir := onTerminal(t, command, args...)
+	for _, name := range []string{"KITTY_WINDOW_ID=", "TERM_PROGRAM=", "TMUX="} {
+		cmd.Env = append(cmd.Env, name)
+	}
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 20, 10))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "dot.png"), file.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+const sixelImage = "\x1bP0;1q\"1;1;20;10"
+
+func TestPicturesOnATerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a provider")
+	}
+	for name, tt := range map[string]struct {
+		terminal []ptytest.Attributes
+		isDrawn  bool
+	}{
+		"draws sixels":    {[]ptytest.Attributes{ptytest.Sixels}, true},
+		"draws none":      {nil, false},
+		"does not answer": {[]ptytest.Attributes{ptytest.Silent}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			term := ptytest.Start(t, withPicture(t, "read", "project://file/dot.png"), 80, 24, tt.terminal...)
+			if err := term.Wait(); err != nil {
+				t.Errorf("%v: %s", err, term.Output())
+			}
+			if out := term.Output(); strings.Contains(out, sixelImage) != tt.isDrawn || strings.Contains(out, "B of image/png") == tt.isDrawn {
+				t.Errorf("got %q", out)
+			}
+		})
+	}
+}
+
+func TestBrowseDrawsPictures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a provider")
+	}
+	for name, tt := range map[string]struct {
+		terminal []ptytest.Attributes
+		shows    string
+	}{
+		"draws sixels": {[]ptytest.Attributes{ptytest.Sixels}, "Enter: back"}, "draws none": {nil, "this terminal draws no pictures"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			term := ptytest.Start(t, withPicture(t, "browse"), 80, 24, tt.terminal...)
+			term.AwaitText("project://file/dot.png")
+			term.Type("/dot")
+			term.Await("one entry", func(s string) bool { return strings.Contains(s, "dot.png") && !strings.Contains(s, "evil.md") })
+			term.Type("\r\r")
+			term.AwaitText("p picture")
+			term.Type("p")
+			term.AwaitText(tt.shows)
+			if strings.Contains(term.Output(), sixelImage) != (tt.terminal != nil) {
+				t.Errorf("got %q", term.Output())
+			}
+			if tt.terminal != nil {
+				term.Type("\r")
+				term.AwaitText("p picture")
+			}
+			term.Type("q")
+			if err := term.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

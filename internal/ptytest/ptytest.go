@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 )
@@ -35,10 +36,26 @@ type Terminal struct {
 // longest is how long a program may run. It may have to compile a provider on a busy machine.
 const longest = 10 * time.Minute
 
-// Start runs a program at a terminal of a size, for ten minutes at most. The test ends it.
-func Start(tb testing.TB, cmd *exec.Cmd, columns, lines int) *Terminal {
+// Attributes are what a terminal answers when a program asks for its primary attributes (DA1).
+type Attributes string
+
+// Kinds of terminals.
+const (
+	Sixels Attributes = "\x1b[?62;4;22c" // draws sixel graphics
+	Silent Attributes = ""               // does not answer
+)
+
+// Start runs a program at a terminal of a size, for ten minutes at most. The test ends it. The terminal draws no sixel graphics
+// unless its attributes are given.
+func Start(tb testing.TB, cmd *exec.Cmd, columns, lines int, attributes ...Attributes) *Terminal {
 	tb.Helper()
 	t := &Terminal{tb: tb, cmd: cmd, screen: vt.NewEmulator(columns, lines), ended: make(chan error, 1)}
+	for _, a := range attributes {
+		t.screen.RegisterCsiHandler('c', func(ansi.Params) bool {
+			_, err := io.WriteString(t.screen.InputPipe(), string(a))
+			return err == nil
+		})
+	}
 	t.changed = sync.NewCond(&t.mu)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(columns), Rows: uint16(lines)})
 	if err != nil {

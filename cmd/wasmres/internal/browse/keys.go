@@ -94,6 +94,8 @@ func (m *model) viewKey(k tea.KeyPressMsg) tea.Cmd {
 		m.mode = browsing
 	case "r":
 		return m.reading(m.uri)
+	case "p":
+		return m.draw()
 	default:
 		last := len(m.lines) - m.paneHeight() + 1
 		m.offset = moved(k.String(), m.offset, max(last, 1), m.paneHeight())

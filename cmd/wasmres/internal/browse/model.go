@@ -14,6 +14,7 @@ import (
 	"github.com/wasmres/wasmres/internal/check"
 	"github.com/wasmres/wasmres/internal/printable"
 	"github.com/wasmres/wasmres/internal/textwidth"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 // A mode is what the keys of the user do.
@@ -57,12 +58,13 @@ type model struct {
 	chosen   int      // of offered; -1 for none
 	asked    int      // number of the newest question
 
-	uri    string // that is shown; empty for none
-	cancel context.CancelFunc
-	lines  []string
-	offset int // of lines
-	isBusy bool
-	again  bool // the resource changed while it was read
+	uri     string // that is shown; empty for none
+	cancel  context.CancelFunc
+	lines   []string
+	offset  int              // of lines
+	picture *runtime.Content // nil if the resource has none
+	isBusy  bool
+	again   bool // the resource changed while it was read
 }
 
 func newModel(ctx context.Context, from source, name string, style contents.Style) *model {
@@ -190,7 +192,7 @@ func (m *model) close() {
 	if m.cancel != nil {
 		m.cancel()
 	}
-	m.cancel, m.uri, m.lines, m.isBusy, m.again = nil, "", nil, false, false
+	m.cancel, m.uri, m.lines, m.picture, m.isBusy, m.again = nil, "", nil, nil, false, false
 }
 
 // reading reads a resource, for the width there is. One read runs at a time.
@@ -217,7 +219,7 @@ func (m *model) setText(r read) tea.Cmd {
 	if r.err != nil {
 		text = problem(r.err)
 	}
-	m.lines = laidOut(text, r.width)
+	m.lines, m.picture = laidOut(text, r.width), r.picture
 	m.offset = max(min(m.offset, len(m.lines)-1), 0)
 	if m.again {
 		m.again = false

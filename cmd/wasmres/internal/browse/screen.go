@@ -84,7 +84,11 @@ func (m *model) foot() string {
 		filling:   "type a value  tab choose  enter accept  esc back",
 		viewing:   "up/down scroll  space page  r reload  esc back  q quit",
 	}
-	return m.paint("2", m.style.Clip(keys[m.mode], m.width))
+	text := keys[m.mode]
+	if m.mode == viewing && m.picture != nil {
+		text = "p picture  " + text
+	}
+	return m.paint("2", m.style.Clip(text, m.width))
 }
 
 // panes returns as many lines as there are between the rules.

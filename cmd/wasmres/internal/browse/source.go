@@ -52,7 +52,9 @@ type (
 		uri   string
 		width int // for which text was laid out
 		text  string
-		err   error
+		// picture is the first of the resource; nil if it has none.
+		picture *runtime.Content
+		err     error
 	}
 	completed struct {
 		number int // of the question
@@ -108,10 +110,14 @@ func readText(ctx context.Context, s source, uri string, style contents.Style) t
 		return read{uri: uri, width: style.Width, err: err}
 	}
 	var b strings.Builder
+	var picture *runtime.Content
 	for i := range all[:min(len(all), maxParts)] {
 		c := &all[i]
 		if len(all) > 1 {
 			b.WriteString(style.Either("── ", "-- ") + printable.Line(c.URI) + "  " + contents.TypeOf(c) + "\n")
+		}
+		if picture == nil && contents.IsPicture(c) {
+			picture = c
 		}
 		isCut := c.Kind == abi.KindText && len(c.Data) > maxShown
 		if isCut {
@@ -125,7 +131,7 @@ func readText(ctx context.Context, s source, uri string, style contents.Style) t
 	if more := len(all) - maxParts; more > 0 {
 		b.WriteString(terminal.Numbered(more, "more content", "more contents") + "\n")
 	}
-	return read{uri: uri, width: style.Width, text: b.String()}
+	return read{uri: uri, width: style.Width, text: b.String(), picture: picture}
 }
 
 // problem returns the text of an error for a person.

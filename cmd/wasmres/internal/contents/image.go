@@ -12,42 +12,65 @@ import (
 	"os"
 	"strings"
 
+	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/runtime"
 )
 
-// Bounds of pictures. The terminal decodes them, and need not have bounds of its own.
+// Bounds of pictures. A terminal that decodes them need not have bounds of its own.
 const (
 	maxPicture = 8 << 20  // bytes
 	maxPixels  = 16 << 20 // width times height
 )
 
-// showImage draws a picture on a terminal that supports it, and reports whether it did. The bytes are passed on as they are,
-// as base64: only their header is decoded here.
-func showImage(w io.Writer, c *runtime.Content) bool {
-	if !isPicture(c.MIMEType, c.Data) || strings.HasPrefix(os.Getenv("TERM"), "screen") || os.Getenv("TMUX") != "" {
-		return false // a multiplexer passes no pictures on, and inherits the environment of its terminal
+// IsPicture reports whether a content is a picture that a terminal may draw.
+func IsPicture(c *runtime.Content) bool {
+	if c.Kind == abi.KindText {
+		return false
 	}
+	_, ok := formatOf(c.MIMEType, c.Data)
+	return ok
+}
+
+// Draw draws a picture on a terminal that supports it, and reports whether it did. kitty and iTerm2 get the bytes as they
+// are, as base64: only their header is decoded here. Terminals with sixel graphics get pixels.
+func Draw(w io.Writer, c *runtime.Content) bool {
+	format, ok := formatOf(c.MIMEType, c.Data)
+	if !ok {
+		return false
+	}
+	// A multiplexer passes no pictures on, and inherits the environment of its terminal. One with sixel graphics says so itself.
+	inside := strings.HasPrefix(os.Getenv("TERM"), "screen") || os.Getenv("TMUX") != ""
 	switch {
-	case os.Getenv("KITTY_WINDOW_ID") != "" && c.MIMEType == "image/png":
+	case !inside && os.Getenv("KITTY_WINDOW_ID") != "" && c.MIMEType == "image/png":
 		drawKitty(w, c.Data)
-	case os.Getenv("TERM_PROGRAM") == "iTerm.app", os.Getenv("TERM_PROGRAM") == "WezTerm":
+	case !inside && (os.Getenv("TERM_PROGRAM") == "iTerm.app" || os.Getenv("TERM_PROGRAM") == "WezTerm"):
 		fmt.Fprintf(w, "\x1b]1337;File=inline=1;size=%d:%s\a\n", len(c.Data), base64.StdEncoding.EncodeToString(c.Data))
 	default:
-		return false
+		room, ok := terminal.Sixels(w)
+		return ok && drawSixels(w, format, c.Data, room)
 	}
 	return true
 }
 
-// isPicture reports whether data begins as its type says, and is within the bounds.
-func isPicture(mimeType string, data []byte) bool {
-	header, known := map[string]func(io.Reader) (image.Config, error){
-		"image/png": png.DecodeConfig, "image/jpeg": jpeg.DecodeConfig, "image/gif": gif.DecodeConfig,
-	}[mimeType]
+// A format is one of the formats of pictures.
+type format struct {
+	size   func(io.Reader) (image.Config, error)
+	decode func(io.Reader) (image.Image, error)
+}
+
+var formats = map[string]format{
+	"image/png": {png.DecodeConfig, png.Decode}, "image/jpeg": {jpeg.DecodeConfig, jpeg.Decode}, "image/gif": {gif.DecodeConfig, gif.Decode},
+}
+
+// formatOf returns the format of a picture that begins as its type says, and is within the bounds.
+func formatOf(mimeType string, data []byte) (f format, ok bool) {
+	f, known := formats[mimeType]
 	if !known || len(data) > maxPicture {
-		return false
+		return f, false
 	}
-	size, err := header(bytes.NewReader(data))
-	return err == nil && size.Width > 0 && size.Height > 0 && size.Width <= maxPixels/size.Height
+	size, err := f.size(bytes.NewReader(data))
+	return f, err == nil && size.Width > 0 && size.Height > 0 && size.Width <= maxPixels/size.Height
 }
 
 // drawKitty draws a PNG image by kitty's graphics protocol, in chunks of at most 4096 bytes.

@@ -5,9 +5,14 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"image"
+	"image/color"
+	"image/draw"
 	"image/png"
+	"io"
 	"strings"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi/sixel"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/contents"
@@ -59,6 +64,54 @@ func TestPictures(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSixels decodes what is drawn.
+func TestSixels(t *testing.T) {
+	blue := color.NRGBA{B: 255, A: 255}
+	for _, tt := range []struct{ width, height, roomX, roomY, wantX, wantY int }{
+		{1, 1, 100, 100, 1, 1}, {5, 7, 100, 100, 5, 7}, {64, 32, 100, 100, 64, 32}, {400, 100, 100, 100, 100, 25},
+		{100, 400, 100, 100, 25, 100}, {3000, 1, 100, 100, 100, 1}, {2000, 2000, 5000, 5000, 768, 768}, {9, 9, 0, -1, 1, 1},
+	} {
+		all := image.NewNRGBA(image.Rect(0, 0, tt.width, tt.height))
+		draw.Draw(all, all.Bounds(), image.NewUniform(blue), image.Point{}, draw.Src)
+		var file, out bytes.Buffer
+		if err := png.Encode(&file, all); err != nil {
+			t.Fatal(err)
+		}
+		if !contents.DrawSixels(&out, "image/png", file.Bytes(), image.Pt(tt.roomX, tt.roomY)) {
+			t.Fatalf("%+v: not drawn", tt)
+		}
+		pixels, ok := strings.CutPrefix(out.String(), "\x1bP0;1q")
+		pixels, hasEnd := strings.CutSuffix(pixels, "\x1b\\\n")
+		if !ok || !hasEnd || strings.ContainsFunc(pixels, func(r rune) bool { return r < ' ' || r > '~' }) {
+			t.Fatalf("%+v: got %.100q", tt, out.String())
+		}
+		got, err := new(sixel.Decoder).Decode(strings.NewReader(pixels))
+		if err != nil || got.Bounds().Dx() != tt.wantX || got.Bounds().Dy() != tt.wantY {
+			t.Fatalf("%+v: got %v, %v", tt, got.Bounds(), err)
+		}
+		if r, g, b, _ := got.At(got.Bounds().Dx()-1, got.Bounds().Dy()-1).RGBA(); r>>8 != 0 || g>>8 != 0 || b>>8 != 255 {
+			t.Errorf("%+v: the last pixel is %d, %d, %d", tt, r>>8, g>>8, b>>8)
+		}
+	}
+	if contents.DrawSixels(io.Discard, "image/png", picture(t, 0, 0)[:50], image.Pt(100, 100)) {
+		t.Error("half a picture is drawn")
+	}
+}
+
+func FuzzSixels(f *testing.F) {
+	f.Add([]byte("\x89PNG\r\n\x1a\n"), "image/png", 100, 100)
+	f.Add([]byte("GIF89a"), "image/gif", 1, 1)
+	f.Add([]byte("\xff\xd8\xff"), "image/jpeg", 0, 0)
+	f.Fuzz(func(t *testing.T, data []byte, mimeType string, x, y int) {
+		var out bytes.Buffer
+		isDrawn := contents.DrawSixels(&out, mimeType, data, image.Pt(x, y))
+		pixels := strings.TrimSuffix(strings.TrimPrefix(out.String(), "\x1bP0;1q"), "\x1b\\\n")
+		if isDrawn != (out.Len() > 0) || strings.ContainsFunc(pixels, func(r rune) bool { return r < ' ' || r > '~' }) {
+			t.Fatalf("got %v, %q", isDrawn, out.String())
+		}
+	})
 }
 
 func FuzzPicture(f *testing.F) {

@@ -42,7 +42,7 @@ func (s Style) Text(c *runtime.Content) string {
 
 // Write writes a content to a terminal.
 func (s Style) Write(w io.Writer, c *runtime.Content) error {
-	if c.Kind != abi.KindText && !s.Raw && showImage(w, c) {
+	if c.Kind != abi.KindText && !s.Raw && Draw(w, c) {
 		return nil
 	}
 	_, err := io.WriteString(w, s.Text(c))
