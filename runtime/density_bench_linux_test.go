@@ -25,7 +25,7 @@ const dense = 200
 // rested is how long nothing is called before memory is measured.
 const rested = 3 * time.Second
 
-// BenchmarkHostDensity reports the memory that many providers in Go, of as many digests, take in this process and all its
+// BenchmarkHostDensity reports the memory that many providers in Go, of as many digests and owners, take in this process and all its
 // children, proportionally set: live, after 100 reads of each, and registered, when none is live.
 func BenchmarkHostDensity(b *testing.B) {
 	hello := guesttest.Binary(b, "hello")
@@ -81,7 +81,7 @@ func openOn(b *testing.B, cfg runtime.HostConfig) *runtime.Host {
 	return h
 }
 
-// openMany opens providers of one code and different digests, from files, and has them used. The caller closes them.
+// openMany opens providers of one code and different digests and owners, from files, and has them used. The caller closes them.
 func openMany(b *testing.B, cfg runtime.HostConfig, module []byte, use func([]*runtime.Provider)) (closeAll func()) {
 	b.Helper()
 	h, dir := openOn(b, cfg), b.TempDir()
@@ -92,7 +92,8 @@ func openMany(b *testing.B, cfg runtime.HostConfig, module []byte, use func([]*r
 		if err = errors.Join(err, os.WriteFile(file, other, 0o600)); err != nil {
 			b.Fatal(err)
 		}
-		p, err := h.Open(b.Context(), file, &runtime.Options{Limits: runtime.Limits{Timeout: time.Minute}})
+		owner := runtime.WithOwner(b.Context(), fmt.Sprintf("owner %d", i)) // owners do not share pages of native code
+		p, err := h.Open(owner, file, &runtime.Options{Limits: runtime.Limits{Timeout: time.Minute}})
 		if err != nil {
 			b.Fatal(err)
 		}

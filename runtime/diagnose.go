@@ -30,13 +30,14 @@ type Diagnosis struct {
 	System     string      `json:"system"`
 	Engine     string      `json:"engine"`
 	Isolation  string      `json:"isolation"`
-	Layers     []Layer     `json:"layers"`     // of the worker that was tried; of the machine, if none was
-	Namespaces []Namespace `json:"namespaces"` // likewise
-	Reset      string      `json:"reset"`      // how instances are reset
-	Slower     []string    `json:"slower"`     // why not in a quicker way
-	Cache      string      `json:"cache"`      // the folder of compiled modules
-	Ready      float64     `json:"readyMs"`    // from nothing to a provider that answers
-	Read       float64     `json:"readMicros"` // one small resource, the quickest of some
+	Layers     []Layer     `json:"layers"`           // of the worker that was tried; of the machine, if none was
+	Namespaces []Namespace `json:"namespaces"`       // likewise
+	Reset      string      `json:"reset"`            // how instances are reset
+	Slower     []string    `json:"slower"`           // why not in a quicker way
+	Copied     string      `json:"copied,omitempty"` // why each worker has a copy of the native code; empty if it is mapped, or there is no worker
+	Cache      string      `json:"cache"`            // the folder of compiled modules
+	Ready      float64     `json:"readyMs"`          // from nothing to a provider that answers
+	Read       float64     `json:"readMicros"`       // one small resource, the quickest of some
 	Err        string      `json:"error,omitempty"`
 }
 
@@ -102,6 +103,7 @@ func (d *Diagnosis) try(ctx context.Context, cfg HostConfig) (err error) {
 	d.Ready = float64(time.Since(start).Microseconds()) / 1e3
 	if info := p.Info(); info.Isolation == IsolateProcess {
 		d.Layers, d.Namespaces = info.Layers, info.Namespaces
+		d.Copied = h.workers.Isolation().Copied
 	}
 	return d.measure(ctx, p)
 }

@@ -158,8 +158,12 @@ func (h *Host) start(cfg HostConfig, kind engines.Kind) error {
 	if h.isolation == IsolateNone {
 		return h.openEngine(kind, engine.Config{CacheDir: cfg.CacheDir, Precompile: c.Folder, Logger: h.log})
 	}
+	code := c.Code
+	if !c.MapsCode() {
+		code = nil
+	}
 	h.workers, err = worker.New(worker.Config{
-		Engine: kind, Compile: c.FolderOf, Invalidate: c.Invalidate, Used: c.Used, Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: groupOf(cfg.Live), Logger: h.log,
+		Engine: kind, Code: code, Compile: c.FolderOf, Invalidate: c.Invalidate, Used: c.Used, Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: groupOf(cfg.Live), Logger: h.log,
 	})
 	h.runner = h.workers
 	return err

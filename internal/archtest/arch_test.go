@@ -28,7 +28,7 @@ var doors = map[string][]string{
 	"golang.org/x/term":                       {"cmd/wasmres/internal/terminal"},
 	"github.com/zalando/go-keyring":           {"runtime/capability/secret"},
 	"golang.org/x/net":                        {"runtime/capability/httpcap"},
-	"golang.org/x/sys":                        {"runtime/internal/snapshot", "runtime/internal/confine", "runtime/internal/process", "runtime/internal/worker/child", "runtime/internal/worker/protocol", "runtime/internal/mcp/stdio", "runtime/capability/sqlcap/sqlite", "internal/tenant", "cmd/wasmres/internal/terminal"}, // one for each system call family
+	"golang.org/x/sys":                        {"runtime/internal/snapshot", "runtime/internal/confine", "runtime/internal/process", "runtime/internal/worker/child", "runtime/internal/worker/protocol", "runtime/internal/mcp/stdio", "runtime/capability/sqlcap/sqlite", "internal/tenant", "cmd/wasmres/internal/terminal", "runtime/internal/engine/wazero"}, // one for each system call family
 	"github.com/landlock-lsm/go-landlock":     {"runtime/internal/confine"},
 	"github.com/HdrHistogram/hdrhistogram-go": {"internal/bench"},
 	"github.com/go-jose/go-jose/v4":           {"internal/oauth"},

@@ -21,14 +21,14 @@ const spared = 10 * time.Minute
 
 // A Cached is one entry of a cache directory.
 type Cached struct {
-	Digest string    `json:"digest"` // of the module, or of the module that was prepared
-	Kind   string    `json:"kind"`   // compiled, prepared or refused
+	Digest string    `json:"digest"` // of the module, or of what the entry was made from
+	Kind   string    `json:"kind"`   // compiled, mapped, prepared or refused
 	Bytes  int64     `json:"bytes"`
 	Used   time.Time `json:"used"` // when it was made, or was last read
 }
 
 // kinds are the kinds of entries, each the ending of a file name.
-var kinds = []string{"compiled", "prepared", "refused"}
+var kinds = []string{"compiled", "mapped", "prepared", "refused"}
 
 // List returns the entries of a cache directory, the least recently used first. A directory that does not exist has
 // none; one that other users can write to is an error.

@@ -22,6 +22,7 @@ import (
 //	<digest>/           the engine's compilation cache of one module alone, since the child chooses what is in it
 //	<digest>.compiled   the name of the file with the module's native code
 //	<digest>.refused    why the module was refused
+//	<key>.mapped        native code of a module alone, for one owner
 //	<key>.prepared      a module as it was prepared, by one program under one configuration
 //	compiling-*         folders of running children
 //

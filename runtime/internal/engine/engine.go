@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 
 	"github.com/wasmres/wasmres/abi"
 )
@@ -24,6 +25,10 @@ type Config struct {
 	// Tested is the result of the engine's tests in another process of this program, so that it need not run them. Nil runs
 	// them.
 	Tested *Tests
+	// Code is the native code of the only module that is compiled, alone in a file that does not change while the module is open.
+	// An engine that can, maps it, so that processes share its pages. The caller may close it after Compile. Nil is for
+	// copying the code.
+	Code   *os.File
 	Logger *slog.Logger // nil discards
 }
 
@@ -74,10 +79,16 @@ type Instance interface {
 	Close() error
 }
 
-// A Trimmer is an Instance that caches memory for its next call.
+// A Trimmer is an Instance or a Module that keeps memory for its next call.
 type Trimmer interface {
-	// Trim releases that memory.
+	// Trim releases that memory. A Module can be trimmed while its instances run.
 	Trim()
+}
+
+// A CodeMapper is a Module that can map its native code from [Config.Code].
+type CodeMapper interface {
+	// Copied returns why the native code is a copy; nil if it is mapped.
+	Copied() error
 }
 
 // A ThreadKeeper is an Instance whose guest has a thread of its own while it runs: other goroutines run on other threads, and

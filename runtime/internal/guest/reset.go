@@ -7,6 +7,8 @@ type Info struct {
 	Reset ResetMode    `json:"reset"`
 	Why   string       `json:"why"`   // not in a quicker mode; empty for ResetInPlace
 	Start limits.Start `json:"start"` // what the first instance used
+	// Copied says why a worker has a copy of the native code; empty if it is mapped from a file, or the engine maps none.
+	Copied string `json:"copied,omitempty"`
 }
 
 // A ResetMode is the way in which each call gets an instance equal to the image.

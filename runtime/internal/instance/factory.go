@@ -83,14 +83,29 @@ func (f *Factory) describe(ctx *deadline.Context, s *Instance) error {
 
 // Info returns how instances start and are reset.
 func (f *Factory) Info() guest.Info {
-	dirty := f.Module.Code.CanDirty
+	info := guest.Info{Reset: guest.ResetInPlace, Why: f.Module.Code.CanDirty, Start: f.started, Copied: f.copied()}
 	switch {
 	case f.image == nil:
-		return guest.Info{Reset: guest.StartFresh, Why: dirty + ", and did so while it started", Start: f.started}
-	case dirty != "":
-		return guest.Info{Reset: guest.ResetOrReplace, Why: dirty, Start: f.started}
+		info.Reset, info.Why = guest.StartFresh, info.Why+", and did so while it started"
+	case info.Why != "":
+		info.Reset = guest.ResetOrReplace
 	}
-	return guest.Info{Reset: guest.ResetInPlace, Start: f.started}
+	return info
+}
+
+// copied returns why the native code is a copy, if the engine can map it.
+func (f *Factory) copied() string {
+	if m, ok := f.compiled.(engine.CodeMapper); ok && m.Copied() != nil {
+		return m.Copied().Error()
+	}
+	return ""
+}
+
+// Trim releases memory that no call needs while none runs. It takes microseconds.
+func (f *Factory) Trim() {
+	if t, ok := f.compiled.(engine.Trimmer); ok {
+		t.Trim()
+	}
 }
 
 // Close releases the resources that all instances share. All of them must have been discarded.

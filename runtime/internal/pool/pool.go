@@ -53,6 +53,11 @@ func (g *guests) Call(ctx *deadline.Context, c *guest.Call) error {
 // ResetUsed implements [guest.Guests].
 func (g *guests) ResetUsed() { g.pool.resetUsed() }
 
+var _ engine.Trimmer = (*guests)(nil)
+
+// Trim implements [engine.Trimmer]. The pool trims instances by itself.
+func (g *guests) Trim() { g.factory.Trim() }
+
 // EndSession implements [guest.Guests].
 func (g *guests) EndSession(session string) { g.pool.endSession(session) }
 

@@ -1,19 +1,20 @@
 package worker_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/wasmres/wasmres/runtime/limits"
-
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
+	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
+	"github.com/wasmres/wasmres/runtime/limits"
 )
 
 // harms are what may become of a compiled module.
@@ -88,6 +89,66 @@ func TestAWorkerIsReplacedAlthoughItsCompiledModuleIsHarmed(t *testing.T) {
 			signal(t, unix.SIGKILL)
 			recovers(t, m)
 		})
+	}
+}
+
+// mapsCode skips a test for engines that map native code by themselves.
+func mapsCode(t *testing.T) {
+	t.Helper()
+	if !enginetest.Kind().MapsCode() {
+		t.Skip("the engine maps native code by itself")
+	}
+}
+
+func TestAWorkerMapsItsNativeCode(t *testing.T) {
+	mapsCode(t)
+	r := newRunnerIn(t, t.TempDir(), worker.Config{})
+	works(t, load(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, wat(t, "faults.wasm")))
+	if why := r.Isolation().Copied; why != "" {
+		t.Errorf("the code is copied: %s", why)
+	}
+}
+
+func TestAWorkerCopiesNativeCodeThatItCannotMap(t *testing.T) {
+	mapsCode(t)
+	for name, code := range map[string]func(ctx context.Context, dir string) (*os.File, error){
+		"no file":            func(context.Context, string) (*os.File, error) { return nil, errors.New("disk full") },
+		"another file":       func(context.Context, string) (*os.File, error) { return os.Open(os.DevNull) },
+		"a file of no bytes": func(context.Context, string) (*os.File, error) { return os.Create(filepath.Join(t.TempDir(), "empty")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRunnerIn(t, t.TempDir(), worker.Config{Code: code})
+			works(t, load(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, wat(t, "faults.wasm")))
+			if r.Isolation().Copied == "" {
+				t.Error("nothing says why the code is copied")
+			}
+		})
+	}
+}
+
+// Another process of this user can change the file: no guest runs on it.
+func TestChangedNativeCodeIsMadeAgain(t *testing.T) {
+	mapsCode(t)
+	dir := t.TempDir()
+	cfg := provider.Config{Runner: newRunnerIn(t, dir, worker.Config{}), Limits: limits.Limits{Timeout: patience}}
+	works(t, load(t, cfg, wat(t, "faults.wasm")))
+	files, err := filepath.Glob(filepath.Join(dir, "*.mapped"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("got %v, %v, want one file", files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)/2] ^= 0x10
+	if err := errors.Join(os.Remove(files[0]), os.WriteFile(files[0], text, 0o400)); err != nil {
+		t.Fatal(err)
+	}
+	r := newRunnerIn(t, dir, worker.Config{})
+	cfg.Runner = r
+	works(t, load(t, cfg, wat(t, "faults.wasm")))
+	if why := r.Isolation().Copied; why != "" {
+		t.Errorf("the code is copied: %s", why)
 	}
 }
 

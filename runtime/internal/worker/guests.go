@@ -174,7 +174,11 @@ func (g *guests) startOne(ctx context.Context) (_ *worker, err error) {
 		return nil, err
 	}
 	defer g.closeModule(module)
-	w, err := start(ctx, g, module)
+	code, copied := g.openCode()
+	if code != nil {
+		defer code.Close()
+	}
+	w, err := start(ctx, g, files{module, code})
 	if w != nil {
 		if used, err := w.process.CPU(); err == nil {
 			g.charge(used - w.usedBefore)
@@ -188,7 +192,8 @@ func (g *guests) startOne(ctx context.Context) (_ *worker, err error) {
 		return nil, errors.Join(err, w.Close())
 	}
 	g.recompiled = false
-	g.runner.current.Store(&Isolation{Layers: w.ready.Layers, Namespaces: w.process.Namespaces()})
+	copied = cmp.Or(copied, w.ready.Copied)
+	g.runner.current.Store(&Isolation{Layers: w.ready.Layers, Namespaces: w.process.Namespaces(), Copied: copied})
 	return w, nil
 }
 
@@ -239,6 +244,19 @@ func (g *guests) closeModule(f *os.File) {
 		_ = f.Close() // it is in memory
 		g.module = nil
 	}
+}
+
+// openCode opens the file of the native code for the worker. Without one, copied says why.
+func (g *guests) openCode() (code *os.File, copied string) {
+	if g.runner.cfg.Code == nil {
+		return nil, ""
+	}
+	code, err := g.runner.cfg.Code(g.life, g.compiled)
+	if err != nil {
+		g.runner.cfg.Logger.Warn("native code is copied into the worker, which takes more memory", "err", err)
+		return nil, err.Error()
+	}
+	return code, ""
 }
 
 // isCompiledModuleError reports whether the compiled module may be the reason why a worker did not start: the worker

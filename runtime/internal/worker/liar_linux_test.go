@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -62,10 +63,15 @@ func lie(role string) (err error) {
 
 // begin receives the start request.
 func (l *liar) begin() error {
-	if _, _, err := l.control.Next(); err != nil {
+	_, text, err := l.control.Next()
+	if err != nil {
 		return err
 	}
-	files, err := l.control.TakeFiles(1)
+	var request protocol.StartRequest
+	if err := json.Unmarshal(text, &request); err != nil {
+		return err
+	}
+	files, err := l.control.TakeFiles(request.Files())
 	for _, f := range files {
 		f.Close()
 	}

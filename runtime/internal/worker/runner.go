@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	goruntime "runtime"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,9 @@ type Config struct {
 	Engine engines.Kind
 	// Invalidate makes the next Compile compile the module again. It is called when a worker cannot use the directory.
 	Invalidate func(binary []byte) error
+	// Code opens the file of the native code alone in a directory that Compile has returned, for the owner of ctx; a worker maps
+	// it. Without it, and after an error, a worker copies the code from the directory. Nil is for engines that map it themselves.
+	Code func(ctx context.Context, dir string) (*os.File, error)
 	// Used is called with the directory whenever a worker was started from it. Nil calls nothing.
 	Used func(dir string)
 	// Executable is the program to start; it calls [child.Main] first. Empty means the running program.
@@ -85,6 +89,7 @@ type Runner struct {
 type Isolation struct {
 	Layers     confine.Layers      // as reported by the worker; the parent cannot check them
 	Namespaces []process.Namespace // as it was started
+	Copied     string              // why its native code is a copy of its own; empty if it is mapped
 }
 
 // New makes a Runner. It starts no process before a module is opened.

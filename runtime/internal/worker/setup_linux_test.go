@@ -56,6 +56,9 @@ func newRunnerIn(tb testing.TB, dir string, cfg worker.Config) *worker.Runner {
 		tb.Fatal(err)
 	}
 	cfg.Engine, cfg.Compile, cfg.Invalidate = enginetest.Kind(), c.FolderOf, c.Invalidate
+	if cfg.Code == nil && c.MapsCode() {
+		cfg.Code = c.Code
+	}
 	r, err := worker.New(cfg)
 	if err != nil {
 		tb.Fatal(err)

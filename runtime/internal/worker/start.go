@@ -26,8 +26,14 @@ const (
 
 var errStartTimeout = errors.New("the worker was not ready in time")
 
-// start assigns a worker to a module, whose file it sends, and waits until the worker is ready.
-func start(ctx context.Context, g *guests, module *os.File) (_ *worker, err error) {
+// files are what a worker gets with the start request.
+type files struct {
+	module *os.File
+	code   *os.File // nil for a worker that copies it
+}
+
+// start assigns a worker to a module, whose files it sends, and waits until the worker is ready.
+func start(ctx context.Context, g *guests, send files) (_ *worker, err error) {
 	limit := (loadTime+g.host.Limits.Timeout)*slowdown + g.runner.cfg.Grace
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errStartTimeout)
 	defer cancel()
@@ -41,7 +47,7 @@ func start(ctx context.Context, g *guests, module *os.File) (_ *worker, err erro
 	w.guests = g
 	w.usedBefore, _ = w.process.CPU()
 	stop := context.AfterFunc(ctx, w.process.Kill)
-	err = w.handshake(ctx, module, contended)
+	err = w.handshake(ctx, send, contended)
 	stop()
 	if err != nil {
 		err = w.startError(ctx, err)
@@ -106,14 +112,19 @@ func closeAll(conns []*protocol.Conn) error {
 	return errors.Join(errs...)
 }
 
-// handshake sends the start request with the module, and waits until the guests have started. Unless others are called
+// handshake sends the start request with its files, and waits until the guests have started. Unless others are called
 // meanwhile, the worker starts with all processors; it begins before they are given to it, which takes a while.
-func (w *worker) handshake(ctx context.Context, module *os.File, contended bool) error {
-	text, err := json.Marshal(w.startRequest())
+func (w *worker) handshake(ctx context.Context, send files, contended bool) error {
+	request, all := w.startRequest(), []*os.File{send.module}
+	if send.code != nil {
+		request.Mapped = true
+		all = append(all, send.code)
+	}
+	text, err := json.Marshal(request)
 	if err != nil {
 		return err
 	}
-	if err := w.control.SendFiles(protocol.StartMessage(text), module); err != nil {
+	if err := w.control.SendFiles(protocol.StartMessage(text), all...); err != nil {
 		return err
 	}
 	if !contended {

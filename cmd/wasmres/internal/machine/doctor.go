@@ -109,6 +109,9 @@ func diagnosisRows(d *diagnosis) [][3]string {
 	}
 	rows = append(rows, [3]string{"instances are reset by", "", strings.Join(append([]string{d.Reset}, d.Slower...), "; ")},
 		[3]string{"compiled modules", "", d.cache()})
+	if d.Copied != "" {
+		rows = append(rows, [3]string{"native code", "", "each worker has a copy, which takes more memory: " + d.Copied})
+	}
 	for _, t := range d.Compilers {
 		rows = append(rows, compilerRow(t))
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 
 	"github.com/wasmres/wasmres/runtime/internal/engine"
@@ -53,6 +54,7 @@ type kit struct {
 	fingerprint  func(ctx context.Context, dir string) (string, error)
 	test         func(*slog.Logger) engine.Tests
 	threadStack  uint64
+	nativeCode   func(entry io.ReaderAt, size int64) (*io.SectionReader, error) // nil if the engine maps its entries by itself
 }
 
 // kits are the engines of this program. It is fixed when the program starts.
@@ -64,6 +66,7 @@ var kits = map[Kind]kit{
 		makeCacheDir: wazero.MakeCacheDir,
 		fingerprint:  wazero.Fingerprint,
 		test:         wazero.Test,
+		nativeCode:   wazero.NativeCode,
 	},
 }
 
@@ -113,6 +116,14 @@ func (k Kind) Fingerprint(ctx context.Context, dir string) (string, error) {
 
 // Test runs the engine's tests of itself, for [engine.Config.Tested]. It logs what fails.
 func (k Kind) Test(logger *slog.Logger) engine.Tests { return k.kit().test(logger) }
+
+// MapsCode reports whether the engine can map native code from a file of its own: see [engine.Config.Code].
+func (k Kind) MapsCode() bool { return k.kit().nativeCode != nil }
+
+// NativeCode returns the native code in a file that Precompile has made, or that claims to be one. MapsCode must be true.
+func (k Kind) NativeCode(entry io.ReaderAt, size int64) (*io.SectionReader, error) {
+	return k.kit().nativeCode(entry, size)
+}
 
 // ThreadStack is how much address space the stack of a thread takes beyond the usual, in bytes.
 func (k Kind) ThreadStack() uint64 { return k.kit().threadStack }

@@ -43,7 +43,7 @@ func Open(cfg engine.Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{own: loader{cache: cache, dir: cfg.CacheDir, resizes: true}, precompile: cfg.Precompile}
+	e := &Engine{own: newLoader(cache, cfg.CacheDir, cfg.Code), precompile: cfg.Precompile}
 	if cfg.Tested != nil {
 		e.own.resizes = cfg.Tested.Resizes
 		return e, nil
@@ -97,7 +97,9 @@ func (e *Engine) Compile(ctx context.Context, binary []byte, host []engine.HostF
 	if err != nil {
 		return nil, err
 	}
-	m, err := loader{cache, dir, e.own.resizes}.open(ctx, stripped, host)
+	own := newLoader(cache, dir, nil)
+	own.resizes = e.own.resizes
+	m, err := own.open(ctx, stripped, host)
 	if err != nil {
 		return nil, errors.Join(err, cache.Close(context.WithoutCancel(ctx)))
 	}
@@ -116,8 +118,19 @@ func runtimeConfig() wazero.RuntimeConfig {
 // A loader compiles modules by a cache of native code.
 type loader struct {
 	cache   wazero.CompilationCache
-	dir     string // of cache; empty when the cache is in memory
-	resizes bool   // as of the engine
+	dir     string     // of cache; empty when the cache is in memory
+	codes   *codeCache // of cache; nil when there is none
+	err     error      // why there is none
+	resizes bool       // as of the engine
+}
+
+// newLoader makes a loader that maps the native code of its only module from a file; nil copies that of all modules.
+func newLoader(cache wazero.CompilationCache, dir string, code *os.File) loader {
+	l := loader{cache: cache, dir: dir, resizes: true, err: errInMemory}
+	if dir != "" {
+		l.codes, l.err = newCodeCache(cache, code)
+	}
+	return l
 }
 
 // open compiles a module, or loads one without code.
@@ -168,5 +181,9 @@ func (l loader) compile(ctx context.Context, binary []byte, host []engine.HostFu
 	if err := link(ctx, rt, compiled, host); err != nil {
 		return nil, err
 	}
-	return &module{rt: rt, compiled: compiled, resizes: l.resizes}, nil
+	m := &module{rt: rt, compiled: compiled, resizes: l.resizes, copied: l.err}
+	if l.codes != nil {
+		m.code, m.copied = l.codes.take()
+	}
+	return m, nil
 }

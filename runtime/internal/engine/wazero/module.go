@@ -17,7 +17,24 @@ type module struct {
 	compiled wazero.CompiledModule
 	resizes  bool
 	cache    wazero.CompilationCache // of this module; nil when it uses that of the engine
+	code     []byte                  // where its native code is mapped from a file; nil if that is a copy
+	copied   error                   // why it is a copy
 }
+
+var (
+	_ engine.Trimmer    = (*module)(nil)
+	_ engine.CodeMapper = (*module)(nil)
+)
+
+// Trim implements [engine.Trimmer]: it releases the pages of native code.
+func (m *module) Trim() {
+	if len(m.code) > 0 {
+		forget(m.code)
+	}
+}
+
+// Copied implements [engine.CodeMapper].
+func (m *module) Copied() error { return m.copied }
 
 func (m *module) Instantiate(ctx context.Context, host any, memory engine.LinearMemory) (engine.Instance, error) {
 	ctx = context.WithValue(ctx, hostKey{}, host)

@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/snapshot"
+	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
 // cacheEntries lists the compiled modules in a cache.
@@ -77,6 +78,21 @@ func callF(t *testing.T, e *wazero.Engine, binary []byte) uint64 {
 		t.Fatal(err)
 	}
 	defer m.Close()
+	return callModule(t, m)
+}
+
+// stripped returns a module without its code.
+func stripped(t *testing.T, binary string) []byte {
+	t.Helper()
+	b, err := wasm.StripCode([]byte(binary))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func callModule(t *testing.T, m engine.Module) uint64 {
+	t.Helper()
 	memory, err := snapshot.Blank(1 << 20)
 	if err != nil {
 		t.Fatal(err)

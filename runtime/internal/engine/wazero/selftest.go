@@ -35,7 +35,7 @@ func selfTest() (err error) {
 	ctx := context.Background()
 	cache := wazero.NewCompilationCache()
 	defer func() { err = errors.Join(err, cache.Close(ctx)) }()
-	m, err := loader{cache: cache, resizes: true}.compile(ctx, probe, nil)
+	m, err := newLoader(cache, "", nil).compile(ctx, probe, nil)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	goruntime "runtime"
+	"sync/atomic"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/confine"
@@ -33,14 +34,17 @@ type child struct {
 
 	sealed bool // the compiled module is loaded
 
+	idle idleTimer
+	heap atomic.Int64 // of Go, in bytes, after it was collected last
+
 	links map[uint32]*connection // owned by the goroutine that reads the control connection
 }
 
 // load prepares the module. It locks the process down in two steps: before loading the compiled module to what that
 // needs, and before the guest runs to no more than serving.
-func (c *child) load(first *connection, file *os.File) (err error) {
+func (c *child) load(first *connection, files []*os.File) (err error) {
 	goruntime.GOMAXPROCS(c.request.Processors) // the process may have started on fewer
-	m, err := readModule(file)
+	m, err := readModule(files[0])
 	if err != nil {
 		return err
 	}
@@ -55,7 +59,12 @@ func (c *child) load(first *connection, file *os.File) (err error) {
 		return err
 	}
 	logger := slog.New(&handler{level: slog.Level(c.request.LogLevel), log: c.log})
-	e, err := c.openEngine(logger)
+	var code *os.File
+	if c.request.Mapped {
+		code = files[1]
+		defer code.Close()
+	}
+	e, err := c.openEngine(code, logger)
 	if err != nil {
 		return err
 	}
@@ -87,8 +96,8 @@ func readModule(f *os.File) (*module.Module, error) {
 	return module.Decode(b)
 }
 
-func (c *child) openEngine(logger *slog.Logger) (engine.Engine, error) {
-	e, err := c.request.Engine.Open(engine.Config{CacheDir: string(c.request.Compiled), Tested: &c.request.Tests, Logger: logger})
+func (c *child) openEngine(code *os.File, logger *slog.Logger) (engine.Engine, error) {
+	e, err := c.request.Engine.Open(engine.Config{CacheDir: string(c.request.Compiled), Code: code, Tested: &c.request.Tests, Logger: logger})
 	if err != nil || c.hooks.Engine == nil {
 		return e, err
 	}

@@ -54,7 +54,7 @@ func newConnection(id uint32, socket, window *os.File) (*connection, error) {
 
 // serve runs calls until the parent closes the connection between two calls. The process exits when that is the first
 // connection, and when the parent violates the protocol.
-func (l *connection) serve(host *guest.Host, guests guest.Guests) {
+func (l *connection) serve(host *guest.Host, guests guest.Guests, idle *idleTimer) {
 	for {
 		err := l.serveCall(host, guests)
 		if errors.Is(err, io.EOF) && l.id != 0 {
@@ -65,6 +65,7 @@ func (l *connection) serve(host *guest.Host, guests guest.Guests) {
 			os.Exit(1)
 		}
 		guests.ResetUsed()
+		idle.note()
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 // serve serves the first link and handles the control connection, until the parent closes it.
 func (c *child) serve(first *connection) error {
+	c.idle.release = c.releaseMemory
 	c.serveLink(first)
 	time.AfterFunc(resumeAfter, c.resumeGC) // ends with the process
 	err := c.handleMessages()
@@ -81,5 +82,5 @@ func (c *child) newLink(payload []byte) error {
 func (c *child) serveLink(l *connection) {
 	maps.DeleteFunc(c.links, func(_ uint32, other *connection) bool { return other.ended.Load() })
 	c.links[l.id] = l
-	go l.serve(c.host, c.guests)
+	go l.serve(c.host, c.guests, &c.idle)
 }

@@ -63,3 +63,9 @@ func (c *Child) Control(socket *os.File) (err error) {
 	defer c.control.Close()
 	return c.handleMessages()
 }
+
+// IdleAfter is how long after the last call memory is released, at least.
+const IdleAfter = idleAfter
+
+// NewIdleTimer makes the timer of a worker, and returns what notes the end of a call.
+func NewIdleTimer(release func()) (note func()) { return (&idleTimer{release: release}).note }

@@ -91,7 +91,7 @@ func (c *child) start(first *connection) error {
 	if err := json.Unmarshal(text, &c.request); err != nil {
 		return err
 	}
-	files, err := c.control.TakeFiles(1)
+	files, err := c.control.TakeFiles(c.request.Files())
 	if err != nil {
 		return err
 	}
@@ -100,5 +100,5 @@ func (c *child) start(first *connection) error {
 		return err
 	}
 	c.log = &logWriter{conn: reports}
-	return c.load(first, files[0])
+	return c.load(first, files)
 }

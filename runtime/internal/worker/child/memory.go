@@ -40,5 +40,7 @@ func (c *child) resumeGC() {
 	debug.SetGCPercent(100)
 	debug.SetMemoryLimit(math.MaxInt64)
 	debug.FreeOSMemory()
+	c.heap.Store(memoryOfGo())
 	c.program.unload()
+	c.unloadCode()
 }

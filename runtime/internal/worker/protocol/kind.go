@@ -26,7 +26,7 @@ const (
 
 // The messages of the control connection.
 const (
-	KindStart      Kind = 16 // to the worker: [StartMessage], with the file of the module
+	KindStart      Kind = 16 // to the worker: [StartMessage], with its files
 	KindNewLink    Kind = 17 // to the worker: [NewLink], with a socket and a window
 	KindCancel     Kind = 18 // to the worker: [Cancel]
 	KindEndSession Kind = 19 // to the worker: the name of the session

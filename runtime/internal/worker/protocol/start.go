@@ -25,13 +25,15 @@ const (
 	FDWindow             // and its window
 )
 
-// A StartRequest is the task of a worker, as JSON. The file of the module comes with it.
+// A StartRequest is the task of a worker, as JSON. The file of the module comes with it and, if Mapped is true, then that of the
+// native code.
 type StartRequest struct {
 	Limits    limits.Limits `json:"limits"`
 	Lifecycle abi.Lifecycle `json:"lifecycle"` // the longest that is granted
 	Config    string        `json:"config"`
 	Services  []abi.Service `json:"services"`               // granted ones
 	Compiled  []byte        `json:"compiled"`               // path of the directory with the native code, the only readable one
+	Mapped    bool          `json:"mapped,omitempty"`       // the native code is also in a file to be mapped
 	Expose    bool          `json:"exposeErrors,omitempty"` // of guests, to clients
 	LogLevel  int           `json:"logLevel"`               // the lowest that the parent logs
 
@@ -46,6 +48,14 @@ type StartRequest struct {
 
 	Threads    uint64 `json:"threads"`    // bound for the worker; 0 for any number
 	Processors int    `json:"processors"` // bound for the worker
+}
+
+// Files returns how many files come with the request.
+func (r *StartRequest) Files() int {
+	if r.Mapped {
+		return 2
+	}
+	return 1
 }
 
 // engineMemory is for a module's code, and for Go's own heap and stacks, in bytes.
@@ -65,7 +75,7 @@ func (r *StartRequest) Memory() uint64 {
 	return uint64(instances)*(r.Limits.Memory+uint64(r.Limits.Stack)+r.Limits.Output) + engineMemory + threads*r.Engine.ThreadStack()
 }
 
-// A StartMessage carries a [StartRequest]. The file of the module comes with it.
+// A StartMessage carries a [StartRequest].
 type StartMessage []byte
 
 // Kind implements [Message].
@@ -101,6 +111,7 @@ func (m *ReadyMessage) Decode(p []byte) error {
 		return malformed(KindReady, fmt.Sprintf("unknown reset mode %.32q", m.Reset))
 	}
 	m.Why = truncate(m.Why, maxReadyText)
+	m.Copied = truncate(m.Copied, maxReadyText)
 	m.Layers = slices.Clone(m.Layers[:min(len(m.Layers), maxReadyLayers)])
 	for i, l := range m.Layers {
 		m.Layers[i] = confine.Layer{Name: truncate(l.Name, maxReadyText), On: l.On, Detail: truncate(l.Detail, maxReadyText)}
