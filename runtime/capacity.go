@@ -23,6 +23,7 @@ type CapacityBound struct {
 	Name      string // of the limit, as in "open files"
 	Free      uint64 // what is not used yet: descriptors, threads, namespaces or bytes
 	Providers int    // that fit into Free
+	IsMemory  bool   // Free is bytes
 }
 
 // String returns a short description, as in "open files: 1990 providers (19903 free)".
@@ -42,7 +43,7 @@ func Capacity(memory, files uint64) []CapacityBound {
 	}
 	var bounds []CapacityBound
 	for _, b := range capacity.Bounds(os.DirFS("/"), capacity.Each{Descriptors: eachDescriptors, Reserved: files, Threads: eachThreads, Memory: memory}) {
-		bounds = append(bounds, CapacityBound{Name: b.Name, Free: b.Free, Providers: b.Workers})
+		bounds = append(bounds, CapacityBound{Name: b.Name, Free: b.Free, Providers: b.Workers, IsMemory: b.IsMemory})
 	}
 	return bounds
 }

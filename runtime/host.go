@@ -23,6 +23,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine/codedir"
 	"github.com/wasmres/wasmres/runtime/internal/engine/engines"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
+	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 )
 
 // An Isolation is where guests run.
@@ -102,6 +103,7 @@ type Host struct {
 	modules   module.Cache                                   // nil when modules are compiled in this process
 	compile   func(ctx context.Context, binary []byte) error // likewise
 	openings  *turns.Line                                    // has a slot for each module that Open has in memory
+	live      *live.Group                                    // nil bounds nothing
 	log       *slog.Logger
 
 	mu      sync.Mutex
@@ -117,7 +119,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Host{isolation: cfg.Isolation.resolve(), openings: turns.New(cmp.Or(cfg.MaxOpenings, defaultOpenings)), log: cfg.Logger}
+	h := &Host{isolation: cfg.Isolation.resolve(), openings: turns.New(cmp.Or(cfg.MaxOpenings, defaultOpenings)), live: groupOf(cfg.Live), log: cfg.Logger}
 	if h.isolation == IsolateProcess && !mainCalled.Load() {
 		return nil, ErrNoMain
 	}
@@ -150,7 +152,7 @@ func (h *Host) start(cfg HostConfig, kind engines.Kind) error {
 	if !mainCalled.Load() {
 		return h.openEngine(kind, engine.Config{CacheDir: cfg.CacheDir, Logger: h.log})
 	}
-	c, err := compiler.New(compiler.Config{Engine: kind, CacheDir: cfg.CacheDir, MaxBytes: cfg.CacheSize, Concurrent: cfg.MaxCompiles, Busy: h.busy, Logger: h.log})
+	c, err := compiler.New(compiler.Config{Engine: kind, CacheDir: cfg.CacheDir, MaxBytes: cfg.CacheSize, Concurrent: cfg.MaxCompiles, Busy: h.busy, Reserve: h.reserver(), Logger: h.log})
 	if err != nil {
 		return err
 	}
@@ -163,7 +165,7 @@ func (h *Host) start(cfg HostConfig, kind engines.Kind) error {
 		code = nil
 	}
 	h.workers, err = worker.New(worker.Config{
-		Engine: kind, Code: code, Compile: c.FolderOf, Invalidate: c.Invalidate, Used: c.Used, Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: groupOf(cfg.Live), Logger: h.log,
+		Engine: kind, Code: code, Compile: c.FolderOf, Invalidate: c.Invalidate, Used: c.Used, Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: h.live, Logger: h.log,
 	})
 	h.runner = h.workers
 	return err
@@ -199,11 +201,10 @@ func (h *Host) Isolation() Isolation { return h.isolation }
 // compile, abi.CodeIncompatible if it is not a provider.
 func (h *Host) Open(ctx context.Context, file string, opts *Options) (*Provider, error) {
 	o := opts.withDefaults()
-	leave, err := h.openings.Enter(ctx, compiler.OwnerOf(ctx))
+	leave, err := h.enterOpening(ctx, file)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: wait while other providers are opened: %w", file, err), closeAll(o.Capabilities))
+		return nil, errors.Join(err, closeAll(o.Capabilities))
 	}
-	leave = sync.OnceFunc(leave)
 	defer leave()
 	module, err := readModule(file)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/quota"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/runtime"
@@ -237,7 +238,10 @@ func (r *route) noteLocked(is *settings, err error) error {
 		return nil
 	}
 	wait := minRetry
-	if r.failure != nil && r.failure.of == is {
+	later := (*abi.Error)(nil) // a failure of the server, which passes
+	if errors.As(err, &later) && later.Code == abi.CodeUnavailable && later.RetryAfter > 0 {
+		wait = min(later.RetryAfter, maxRetry)
+	} else if r.failure != nil && r.failure.of == is {
 		wait = min(2*r.failure.wait, maxRetry)
 	}
 	r.failure = &failure{err: err, of: is, until: time.Now().Add(wait), wait: wait}

@@ -18,10 +18,11 @@ type split struct {
 	connections int // of clients but for streams, on each listener; zero if the limit of descriptors is unknown
 	streams     int // of all clients; likewise
 	capacity    runtime.CapacityBound
-	openings    int // providers that are opened at once; zero for the default of [runtime.HostConfig]
+	openings    int   // providers that are opened at once; zero for the default of [runtime.HostConfig]
+	memory      int64 // of the processes of providers, of compilations and openings, in bytes; zero if unknown
 }
 
-// splitOf gives clients on so many listeners at most half of the descriptors that are free.
+// splitOf leaves a quarter of the free memory to this process, to standby processes, and to providers that grow. It gives clients on so many listeners at most half of the descriptors that are free.
 func splitOf(listeners int) (s split) {
 	reserved := 0
 	for _, b := range runtime.Capacity(0, 0) {
@@ -31,7 +32,13 @@ func splitOf(listeners int) (s split) {
 			reserved = s.connections*listeners + s.streams
 		}
 	}
-	if bounds := runtime.Capacity(0, uint64(reserved)); len(bounds) > 0 {
+	bounds := runtime.Capacity(0, uint64(reserved))
+	for _, b := range bounds {
+		if b.IsMemory && (s.memory == 0 || int64(b.Free/4*3) < s.memory) {
+			s.memory = max(int64(b.Free/4*3), 1)
+		}
+	}
+	if len(bounds) > 0 {
 		s.capacity = bounds[0]
 		s.openings = min(max(s.capacity.Providers/openingSize, 2), mostOpenings)
 	}

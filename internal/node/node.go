@@ -178,7 +178,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	}
 	n.split = splitOf(len(s.Listen))
 	n.live, err = runtime.NewLive(runtime.LiveConfig{
-		Max: n.split.capacity.Providers, Memory: s.LiveMemory, OnStart: n.metrics.Started,
+		Max: n.split.capacity.Providers, Memory: cmp.Or(s.LiveMemory, n.split.memory), OnStart: n.metrics.Started,
 		OnEnd: func(why runtime.LiveEnd) { n.metrics.WorkerEnded(string(why)) },
 	})
 	if err != nil {

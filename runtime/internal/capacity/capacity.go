@@ -27,6 +27,8 @@ type Bound struct {
 	Name    string // of the limit, as in "open files"
 	Free    uint64 // what is not used yet, in its unit
 	Workers int    // that fit into Free
+
+	IsMemory bool // Free is bytes
 }
 
 // OpenFiles is the name of the limit of descriptors.
@@ -50,12 +52,12 @@ func Bounds(root fs.FS, each Each) []Bound {
 	for _, kind := range []string{"user", "pid", "net", "ipc", "uts"} {
 		m.add(kind+" namespaces (user.max_"+kind+"_namespaces)", m.number("proc/sys/user/max_"+kind+"_namespaces"), 1)
 	}
-	m.add("memory of the machine", m.availableMemory(), each.Memory)
+	m.addMemory("memory of the machine", m.availableMemory(), each.Memory)
 	for _, dir := range m.groups("pids") {
 		m.add("processes of the control group", less(m.number(dir+"/pids.max"), m.number(dir+"/pids.current")), each.Threads)
 	}
 	for _, dir := range m.groups("memory") {
-		m.add("memory of the control group", m.groupMemory(dir), each.Memory)
+		m.addMemory("memory of the control group", m.groupMemory(dir), each.Memory)
 	}
 	slices.SortStableFunc(m.bounds, func(a, b Bound) int { return a.Workers - b.Workers })
 	return m.tightest()
@@ -85,6 +87,15 @@ type machine struct {
 func (m *machine) add(name string, free, each uint64) {
 	if free != unknown && each > 0 {
 		m.bounds = append(m.bounds, Bound{Name: name, Free: free, Workers: int(min(free/each, math.MaxInt32))})
+	}
+}
+
+// addMemory is add for memory.
+func (m *machine) addMemory(name string, free, each uint64) {
+	before := len(m.bounds)
+	m.add(name, free, each)
+	for i := range m.bounds[before:] {
+		m.bounds[before+i].IsMemory = true
 	}
 }
 

@@ -55,12 +55,12 @@ func TestTheTightestBoundIsFirst(t *testing.T) {
 		others map[string]string
 		want   capacity.Bound
 	}{
-		"the group above": {nil, capacity.Bound{Name: "memory of the control group", Free: 1<<30 - 50<<20, Workers: 48}},
+		"the group above": {nil, capacity.Bound{Name: "memory of the control group", Free: 1<<30 - 50<<20, Workers: 48, IsMemory: true}},
 		"processes of the group": {
 			map[string]string{"sys/fs/cgroup/a/b/pids.max": "180"},
 			capacity.Bound{Name: "processes of the control group", Free: 160, Workers: 20},
 		},
-		"version 1": {v1, capacity.Bound{Name: "memory of the control group", Free: 100 << 20, Workers: 5}},
+		"version 1": {v1, capacity.Bound{Name: "memory of the control group", Free: 100 << 20, Workers: 5, IsMemory: true}},
 		"descriptors": {
 			map[string]string{"proc/self/limits": "Max open files            42                20000                files     \n"},
 			capacity.Bound{Name: "open files", Free: 40, Workers: 4},
@@ -79,7 +79,7 @@ func TestTheTightestBoundIsFirst(t *testing.T) {
 		},
 		"memory of the machine": {
 			map[string]string{"proc/meminfo": "MemAvailable: 61440 kB\n"},
-			capacity.Bound{Name: "memory of the machine", Free: 60 << 20, Workers: 3},
+			capacity.Bound{Name: "memory of the machine", Free: 60 << 20, Workers: 3, IsMemory: true},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,6 +44,10 @@ type Config struct {
 	// Busy reports whether requests are being served. A child that starts then leaves a processor to them. Nil means
 	// never.
 	Busy func() bool
+	// Reserve waits for memory that a child is expected to use, in bytes, and has others give it up. exhausted says that the system has
+	// just killed the child of the same module, as it does when memory is exhausted; then the module is compiled once more. The Compiler
+	// calls release when the child has ended. Nil reserves nothing, and compiles once.
+	Reserve func(ctx context.Context, bytes int64, exhausted bool) (release func(), err error)
 	// Logger receives refusals, the output of children, and missing isolation layers of this machine. Nil discards.
 	Logger *slog.Logger
 }
@@ -247,11 +251,7 @@ func (c *Compiler) loadOrCompile(ctx context.Context, d digest, from source) (ou
 		return outcome{}, err
 	}
 	defer leave()
-	binary, err := from.load()
-	if err != nil {
-		return outcome{}, err
-	}
-	o, err := c.compile(ctx, d, binary)
+	o, err := c.compileWithin(ctx, d, from)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -30,12 +30,10 @@ const (
 	maxProcs = 4
 )
 
-// run starts a child and returns the outcome. The child and its process group have ended when it returns.
+// run starts a child and returns the outcome. ctx ends with Config.Timeout. The child and its process group have ended when it returns.
 func (c *Compiler) run(ctx context.Context, d digest, scratch string, binary []byte) (outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ctx, stop := context.WithTimeoutCause(ctx, c.cfg.Timeout, errTimeout)
-	defer stop()
 	out := &stdout{end: cancel}
 	start := time.Now()
 	child, err := c.start(scratch, binary, out)
@@ -97,10 +95,20 @@ func (c *Compiler) outcomeOf(e end, out *stdout) (outcome, error) {
 		return c.timedOut(e, out.isReady())
 	case e.cause != nil:
 		return outcome{}, e.cause
+	case c.isKilled(e):
+		return outcome{}, fmt.Errorf("compiler: %w (%v)", errKilled, e)
 	case !out.isReady():
 		return outcome{}, fmt.Errorf("compiler: the child ended (%v) before it began: does its main call compiler.Main?", e)
 	}
 	return c.died(e)
+}
+
+// isSpent reports whether a child has used its processor time. The kernel counts in ticks.
+func (c *Compiler) isSpent(e end) bool { return e.CPU >= c.cfg.CPU*3/4 }
+
+// isKilled reports whether something other than this process has killed a child, and not for its processor time.
+func (c *Compiler) isKilled(e end) bool {
+	return e.Signal == syscall.SIGKILL && !e.Killed && !c.isSpent(e)
 }
 
 func (c *Compiler) answered(a answer) (outcome, error) {
@@ -139,7 +147,7 @@ func (c *Compiler) died(e end) (outcome, error) {
 	detail, _, _ := strings.Cut(e.Stderr, "\n")
 	detail = strings.ToValidUTF8(detail[:min(len(detail), maxDetail)], "?")
 	switch {
-	case e.Signal == syscall.SIGKILL && e.CPU >= c.cfg.CPU*3/4: // the kernel counts in ticks
+	case e.Signal == syscall.SIGKILL && c.isSpent(e):
 		return refuse(reasonCPU, &c.cfg, ""), nil
 	case exhausted.MatchString(e.Stderr):
 		return refuse(reasonMemory, &c.cfg, detail), nil

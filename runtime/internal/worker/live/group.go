@@ -17,8 +17,8 @@ type Config struct {
 	Max int // workers that run or start
 	// Memory is how much memory the workers of the group may use before another starts, in bytes, as they say it. It does not
 	// bound how much they use later.
-	Memory          int64
-	StartsPerMinute int // in the long run; as many at once after a minute without starts
+	Memory          int64 // reservations count
+	StartsPerMinute int   // in the long run; as many at once after a minute without starts
 	// Within is a group in which the workers of this one count as well. Set does not change it.
 	Within *Group
 
@@ -70,7 +70,11 @@ type Group struct {
 	filled  time.Time // when tokens was computed
 	refill  *time.Timer
 	stats   Stats
-	peak    int64 // most memory of one worker since TakePeak was called last
+
+	reserved     int64 // bytes of all reservations
+	reservations int
+
+	peak int64 // most memory of one worker since TakePeak was called last
 }
 
 // Stats counts what has happened in a group, and what is now.
@@ -85,12 +89,21 @@ type Stats struct {
 	MemoryTime              uint64        // memory of all workers times for how long they used it, in byte-seconds: see Place.Peak
 }
 
-// A waiter is a start that waits for its turn.
+// A waiter is a start that waits for its turn, or a reservation.
 type waiter struct {
-	member  Member
+	member  Member // nil for a reservation
+	bytes   int64  // of a reservation
 	owner   any
 	reason  bound
-	granted chan *Place // of one
+	granted chan *Place // of one, which is nil for a reservation
+}
+
+// needs returns how much memory a waiter is expected to use, in bytes.
+func (w *waiter) needs() int64 {
+	if w.member == nil {
+		return w.bytes
+	}
+	return w.member.Memory()
 }
 
 // A bound is what a start waits for.
@@ -180,7 +193,11 @@ func (g *Group) TakePeak() int64 {
 // Enter waits for the turn of a start, until ctx ends. The caller must call Leave of the place. owner is comparable, and the same for
 // all workers of one owner; nil is one, too. The error is that of Refusal.
 func (g *Group) Enter(ctx context.Context, m Member, owner any) (*Place, error) {
-	w := &waiter{member: m, owner: owner, granted: make(chan *Place, 1)}
+	return g.wait(ctx, &waiter{member: m, owner: owner, granted: make(chan *Place, 1)})
+}
+
+// wait waits until a waiter has what it waits for.
+func (g *Group) wait(ctx context.Context, w *waiter) (*Place, error) {
 	g.mu.Lock()
 	g.waiting = append(g.waiting, w)
 	g.crowded.Add(1)
@@ -233,7 +250,11 @@ func (g *Group) refusalLocked(w *waiter) *abi.Error {
 	case rate:
 		text, after = "too many providers were started lately", g.untilTokenLocked()
 	}
-	e := abi.Errorf(abi.CodeUnavailable, "the provider cannot be started now: %s", text)
+	what := "the provider cannot be started now"
+	if w.member == nil {
+		what = "the provider cannot be loaded now"
+	}
+	e := abi.Errorf(abi.CodeUnavailable, "%s: %s", what, text)
 	e.RetryAfter = after
 	return e
 }
@@ -260,52 +281,72 @@ func (g *Group) Released() {
 	g.dispatchLocked()
 }
 
-// dispatchLocked gives places to the starts whose turn it is. While the next of them finds no place, it has a worker
-// stopped.
+// dispatchLocked gives places to the starts whose turn it is, and memory to reservations. While the next of them finds none, it has
+// a worker stopped.
 func (g *Group) dispatchLocked() {
+	reserve := true
 	for len(g.waiting) > 0 {
-		next := g.nextLocked()
+		next := g.nextLocked(reserve)
+		if next < 0 {
+			return
+		}
 		w := g.waiting[next]
-		w.reason = g.boundLocked(w.member)
+		w.reason = g.boundLocked(w)
 		switch w.reason {
 		case number, memory:
-			g.evictLocked(w)
-			return
+			isEnding := g.evictLocked(w)
+			if w.member != nil || isEnding {
+				return
+			}
+			reserve = false // all are in use: smaller starts need not wait for that
+			continue
 		case rate:
 			g.awaitLocked(g.untilTokenLocked())
 			return
 		}
-		g.tokens--
-		p := &Place{group: g, member: w.member, owner: w.owner}
-		g.places[p] = struct{}{}
 		g.waiting = slices.Delete(g.waiting, next, next+1)
 		g.crowded.Add(-1)
-		w.granted <- p
+		w.granted <- g.admitLocked(w)
 	}
 }
 
-// nextLocked returns the index of the start whose turn it is: the first one of an owner that does not exceed its share by it, or
-// else the first one.
-func (g *Group) nextLocked() int {
-	if len(g.waiting) > 1 && g.boundLocked(g.waiting[0].member) != rate {
+// admitLocked makes the place of a start; nil for a reservation.
+func (g *Group) admitLocked(w *waiter) *Place {
+	if w.member == nil {
+		g.reserved += w.bytes
+		g.reservations++
+		return nil
+	}
+	g.tokens--
+	p := &Place{group: g, member: w.member, owner: w.owner}
+	g.places[p] = struct{}{}
+	return p
+}
+
+// nextLocked returns the index of the waiter whose turn it is: the first reservation or start of an owner that does not exceed its
+// share by it, or else the first one. Without reserve, reservations have no turn; then -1 is for none.
+func (g *Group) nextLocked(reserve bool) int {
+	first := slices.IndexFunc(g.waiting, func(w *waiter) bool { return reserve || w.member != nil })
+	if first >= 0 && len(g.waiting) > 1 && g.boundLocked(g.waiting[first]) != rate {
 		shares := g.sharesLocked(nil)
-		for i, w := range g.waiting {
-			if !shares.isExceeded(w.owner, w.member) {
-				return i
+		for i, w := range g.waiting[first:] {
+			if w.member == nil && reserve || w.member != nil && !shares.isExceeded(w.owner, w.member) {
+				return first + i
 			}
 		}
 	}
-	return 0
+	return first
 }
 
-// boundLocked returns what keeps a start of m from its place.
-func (g *Group) boundLocked(m Member) bound {
+// boundLocked returns what keeps a waiter from its place or its memory.
+func (g *Group) boundLocked(w *waiter) bound {
+	isStart := w.member != nil
 	switch {
-	case g.cfg.Max > 0 && len(g.places) >= g.cfg.Max:
+	case isStart && g.cfg.Max > 0 && len(g.places) >= g.cfg.Max:
 		return number
-	case g.cfg.Memory > 0 && len(g.places) > 0 && g.usedLocked()+m.Memory() > g.cfg.Memory:
+	case g.cfg.Memory > 0 && len(g.places)+g.reservations > 0 && g.usedLocked()+g.reserved+w.needs() > g.cfg.Memory:
 		return memory
-	case g.cfg.StartsPerMinute > 0 && g.fillLocked() < 1:
+	case isStart && g.cfg.StartsPerMinute > 0 && g.fillLocked() < 1:
 		return rate
 	}
 	return none
@@ -352,8 +393,9 @@ const longRest = 30 * time.Second
 // evictLocked stops a worker for a start, unless one that was stopped for this is still ending: the one that was unused for longest
 // if that is longRest, or of those whose owners exceed their shares, or are that of the start. Only a start whose owner does not
 // exceed its share has others stopped: so an owner that wants more than its share makes its own workers come and go, and no
-// others.
-func (g *Group) evictLocked(w *waiter) {
+// others. A reservation has any worker stopped, the one that was unused for longest: it is the host's, and lasts for less than a
+// worker. evictLocked reports whether a worker is ending.
+func (g *Group) evictLocked(w *waiter) (isEnding bool) {
 	type candidate struct {
 		place *Place
 		idle  time.Duration
@@ -361,15 +403,15 @@ func (g *Group) evictLocked(w *waiter) {
 	}
 	var all []candidate
 	shares := g.sharesLocked(w)
-	isExceeded, rested := shares.isExceeded(w.owner, w.member), time.Duration(-1) // of those that may not be stopped yet
+	isExceeded, rested := w.member != nil && shares.isExceeded(w.owner, w.member), time.Duration(-1) // of those that may not be stopped yet
 	for p := range g.places {
 		if p.evicted {
-			return
+			return true
 		}
 		idle, ok := p.member.Unused()
 		switch {
 		case !ok || !p.started:
-		case idle >= longRest:
+		case idle >= longRest || w.member == nil:
 			all = append(all, candidate{p, idle, 0})
 		case p.owner == w.owner || shares.isExceeded(p.owner, nil):
 			all = append(all, candidate{p, idle, 1})
@@ -384,12 +426,13 @@ func (g *Group) evictLocked(w *waiter) {
 		if c.place.member.Stop() {
 			c.place.evicted = true
 			g.stats.Evictions++
-			return
+			return true
 		}
 	}
 	if rested >= 0 {
 		g.awaitLocked(longRest - rested)
 	}
+	return false
 }
 
 // shares say what each owner has of a group: all may have the same.
@@ -419,7 +462,9 @@ func (g *Group) sharesLocked(w *waiter) shares {
 		return s
 	}
 	for _, w := range g.waiting {
-		s.at(w.owner)
+		if w.member != nil {
+			s.at(w.owner)
+		}
 	}
 	return s
 }
