@@ -21,9 +21,15 @@ import (
 // hostFair runs a server of tenants with one processor slot; every client may read. tenants has the text of their files, without roles.
 func hostFair(t *testing.T, tenants map[string]string) *hosted {
 	t.Helper()
+	return hostOpen(t, "processors: {calls: 1}\n", guesttest.CacheDir(t), tenants)
+}
+
+// hostOpen serves tenants of the plans light and heavy that need no key. An empty cache is a new one.
+func hostOpen(t *testing.T, settings, cache string, tenants map[string]string) *hosted {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
 	const rates = "requests: {rate: 1000000/s}, principal_requests: {rate: 1000000/s}, limits: {timeout: 20s}"
-	write(t, filepath.Join(dir, "serve.yaml"), "processors: {calls: 1}\nplans: {light: {weight: 1, "+rates+"}, heavy: {weight: 9, "+rates+"}}\n")
+	write(t, filepath.Join(dir, "serve.yaml"), settings+"plans: {light: {weight: 1, "+rates+"}, heavy: {weight: 9, "+rates+"}}\n")
 	for id, text := range tenants {
 		write(t, filepath.Join(dir, "tenants", id+".yaml"), text+"roles: {all: [{uris: [\"**\"]}]}\nauth: {anonymous: [all]}\n")
 	}
@@ -33,7 +39,7 @@ func hostFair(t *testing.T, tenants map[string]string) *hosted {
 	}
 	h := &hosted{tb: t, keys: map[string]string{}}
 	n, report, err := node.Open(t.Context(), node.Config{
-		Settings: s, CacheDir: guesttest.CacheDir(t), Version: "1", Logger: slog.New(slog.NewTextHandler(&h.log, nil)),
+		Settings: s, CacheDir: cache, Version: "1", Logger: slog.New(slog.NewTextHandler(&h.log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)

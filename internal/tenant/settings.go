@@ -28,7 +28,7 @@ type Settings struct {
 	Watch   bool // read files again when they change; default true
 
 	Idle           time.Duration // after which a provider without calls loses its process; default 5 min
-	LiveMemory     int64         // bytes of all processes of providers, beyond which no other starts; 0 for no bound
+	LiveMemory     int64         // bytes of all processes of providers, beyond which no other starts; 0 for three quarters of what is free at the start
 	StandbyWorkers int           // started processes without a provider, at least 1; default 2
 	Processors     Processors
 

@@ -101,7 +101,7 @@ type (
 		Tenant string `yaml:"tenant" check:"tenant" doc:"the only tenant that the client may use; a tenant-admin needs one"`
 	}
 	memoryFile struct {
-		Live int64 `yaml:"live" check:"size" doc:"bytes of the processes of providers, beyond which no other starts; default: no bound"`
+		Live int64 `yaml:"live" check:"size" doc:"bytes of the processes of providers, beyond which no other starts; default: three quarters of what is free at the start"`
 	}
 	processorsFile struct {
 		Calls            int `yaml:"calls" check:"number" doc:"that run at once, of all tenants; the next ones wait for a processor, by the weights of their plans; default: twice as many as there are processors"`
