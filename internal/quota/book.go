@@ -31,9 +31,34 @@ type Used struct {
 
 // A file is what a Book stores.
 type file struct {
-	Version int             `json:"version"`
+	Version int `json:"version"`
+	day
+	// Others are those days of which the file was before, the last first: the clock may be set back to one of them.
+	Others []day `json:"others,omitempty"`
+}
+
+// A day has what tenants have used.
+type day struct {
 	Day     string          `json:"day"` // in UTC, as 2026-11-23
 	Tenants map[string]Used `json:"tenants"`
+}
+
+// maxOthers bounds the other days of a file.
+const maxOthers = 2
+
+// of returns the file as that of a day: what it says of that day, and of others.
+func (f file) of(name string) file {
+	all := append([]day{f.day}, f.Others...)
+	f = file{Version: fileVersion, day: day{Day: name}}
+	for _, d := range all {
+		switch {
+		case d.Day == name:
+			f.day = d
+		case d.Day != "" && len(f.Others) < maxOthers:
+			f.Others = append(f.Others, d)
+		}
+	}
+	return f
 }
 
 // A Book has the Tenants of a server by ID. It stores what they have used today in a file, every 10 seconds: after the process
@@ -47,7 +72,7 @@ type Book struct {
 
 	mu       sync.Mutex // guards the fields below
 	tenants  map[string]*Tenant
-	earlier  file // what the file said, less the tenants that were asked for since
+	earlier  day // what the file said of today, less the tenants that were asked for since
 	saved    file
 	saveErr  string // that was logged last; empty for none
 	endClose sync.Once
@@ -66,7 +91,9 @@ func OpenBook(path string, logger *slog.Logger) (*Book, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("read usage of tenants: %w", err)
 	}
-	b := &Book{path: path, logger: logger, done: make(chan struct{}), tenants: map[string]*Tenant{}, earlier: stored}
+	b := &Book{path: path, logger: logger, done: make(chan struct{}), tenants: map[string]*Tenant{}, saved: stored}
+	of := stored.of(today())
+	b.earlier = day{of.Day, maps.Clone(of.Tenants)}
 	ctx, stop := context.WithCancel(context.Background())
 	b.stop = stop
 	go b.saveRegularly(ctx)
@@ -108,9 +135,11 @@ func decode(text []byte) (f file, err error) {
 	if f.Version != fileVersion {
 		return file{}, &invalidError{fmt.Errorf("its version is %d, expected %d", f.Version, fileVersion)}
 	}
-	for id, u := range f.Tenants {
-		if u.CPU < 0 || u.Bytes < 0 {
-			return file{}, &invalidError{fmt.Errorf("the usage of tenant %.64q is negative", id)}
+	for _, d := range append([]day{f.day}, f.Others...) {
+		for id, u := range d.Tenants {
+			if u.CPU < 0 || u.Bytes < 0 {
+				return file{}, &invalidError{fmt.Errorf("the usage of tenant %.64q is negative", id)}
+			}
 		}
 	}
 	return f, nil
@@ -182,7 +211,8 @@ func (b *Book) save() error {
 
 // presentLocked is what the tenants have used today; those that have used nothing are left out.
 func (b *Book) presentLocked() file {
-	f := file{Version: fileVersion, Day: today(), Tenants: map[string]Used{}}
+	f := b.saved.of(today())
+	f.Tenants = map[string]Used{}
 	if b.earlier.Day == f.Day {
 		maps.Copy(f.Tenants, b.earlier.Tenants)
 	}

@@ -3,6 +3,7 @@ package quota_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,6 +61,47 @@ func TestBudgetsSurviveARestart(t *testing.T) {
 	})
 }
 
+// A server that starts with a clock of another day uses none of the budget of the right day, and gives no second one for it.
+func TestBudgetsSurviveAClockOfAnotherDay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "usage.json")
+	plan := &tenant.Plan{}
+	for run, c := range []struct {
+		after time.Duration // since a midnight
+		want  time.Duration // used before
+	}{{0, 0}, {48 * time.Hour, 0}, {0, time.Minute}, {48 * time.Hour, time.Minute}, {0, 2 * time.Minute}} {
+		synctest.Test(t, func(t *testing.T) { // each begins at the same time
+			time.Sleep(c.after)
+			b := openBook(t, path)
+			if got := b.Tenant("a", plan).Today(); got.CPU != c.want {
+				t.Errorf("run %d: got %+v, want %v", run, got, c.want)
+			}
+			b.Tenant("a", plan).Used(limits.Usage{CPU: time.Minute})
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// A file has few days.
+func TestOldBudgetsAreForgotten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "usage.json")
+	synctest.Test(t, func(t *testing.T) {
+		for range 10 {
+			b := openBook(t, path)
+			b.Tenant("a", &tenant.Plan{}).Used(limits.Usage{CPU: time.Minute})
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(24 * time.Hour)
+		}
+	})
+	text, err := os.ReadFile(path)
+	if got := strings.Count(string(text), `"day":`); err != nil || got != 3 {
+		t.Errorf("got %d days, %v, want 3: %s", got, err, text)
+	}
+}
+
 // A process that is killed loses what was used in the last ten seconds.
 func TestUsageIsStoredRegularly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "usage.json")
@@ -81,7 +123,8 @@ func TestAFileThatIsWrong(t *testing.T) {
 	day := time.Now().UTC().Format(time.DateOnly)
 	for name, text := range map[string]string{
 		"empty": "", "no JSON": "{", "another version": `{"version":2}`,
-		"negative": `{"version":1,"day":"` + day + `","tenants":{"a":{"cpu":-1,"bytes":0}}}`,
+		"negative on another day": `{"version":1,"day":"2026-01-01","tenants":{},"others":[{"day":"` + day + `","tenants":{"a":{"cpu":0,"bytes":-1}}}]}`,
+		"negative":                `{"version":1,"day":"` + day + `","tenants":{"a":{"cpu":-1,"bytes":0}}}`,
 	} {
 		path := filepath.Join(t.TempDir(), "usage.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -34,7 +34,7 @@ func (b *Book) Add(left Left) {
 		return
 	}
 	if b.earlier.Day != left.Day {
-		b.earlier = file{Version: fileVersion, Day: left.Day}
+		b.earlier = day{Day: left.Day}
 	}
 	for id, u := range left.Tenants {
 		u.CPU, u.Bytes = max(u.CPU, 0), max(u.Bytes, 0)

@@ -91,12 +91,10 @@ type Config struct {
 // A Book counts. It is safe for concurrent use. The caller closes it.
 type Book struct {
 	// fixed at creation
-	cfg    Config
-	db     *sql.DB
-	newest time.Time     // the time when it was opened or, if that is earlier, the hour of the newest row
-	opened time.Time     // by the monotonic clock
-	stop   chan struct{} // closed by Close
-	done   chan struct{} // closed when the writer has ended
+	cfg  Config
+	db   *sql.DB
+	stop chan struct{} // closed by Close
+	done chan struct{} // closed when the writer has ended
 
 	mu       sync.RWMutex
 	counters map[Key]*Counter    // of tenants; guarded by mu
@@ -130,14 +128,11 @@ func Open(ctx context.Context, c Config) (*Book, error) {
 	}
 	b := &Book{
 		cfg: c, stop: make(chan struct{}), done: make(chan struct{}), counters: map[Key]*Counter{}, meters: map[*Meter]struct{}{},
-		closed: map[hourKey]*Totals{}, fresh: map[hourKey]*Totals{}, since: c.Now(), opened: time.Now(),
+		closed: map[hourKey]*Totals{}, fresh: map[hourKey]*Totals{}, since: c.Now(),
 	}
 	var err error
 	if b.db, b.seq, err = openFile(ctx, c.File); err != nil {
 		return nil, fmt.Errorf("open usage %s: %w", c.File, err)
-	}
-	if b.newest, err = newestHour(ctx, b.db, b.since); err != nil {
-		return nil, errors.Join(fmt.Errorf("read the newest hour of usage %s: %w", c.File, err), b.db.Close())
 	}
 	go b.write()
 	return b, nil
@@ -396,16 +391,13 @@ func (b *Book) flush() {
 	b.failing = err != nil
 }
 
-// prune removes rows that are too old. The clock may be wrong by years: rows age by it only as far as this process has run.
+// prune removes rows that are too old.
 func (b *Book) prune(now time.Time) {
-	if latest := b.newest.Add(time.Since(b.opened)); now.After(latest) {
-		now = latest
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
 	b.flushing.Lock()
 	defer b.flushing.Unlock()
-	if err := removeBefore(ctx, b.db, now.Add(-keepTime)); err != nil {
+	if err := removeOld(ctx, b.db, now); err != nil {
 		b.cfg.Logger.Warn("old usage not removed", "file", b.cfg.File, "err", err)
 	}
 }

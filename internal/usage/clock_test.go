@@ -17,6 +17,7 @@ func TestAClockThatIsSet(t *testing.T) {
 	for name, runs := range map[string][][]time.Time{
 		"while a server runs": {{right, wrong, back}, {back, wrong, right}},
 		"before it starts":    {{right}, {wrong, right}, {back, right}},
+		"before two starts":   {{right}, {wrong}, {wrong.Add(time.Hour)}, {right}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var now atomic.Int64

@@ -13,8 +13,11 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// keepTime is how long rows are kept: thirteen months.
+// keepTime is how long rows are kept: thirteen months. See removeOld.
 const keepTime = 400 * 24 * time.Hour
+
+// maxGap is how much rows age by a time without rows.
+const maxGap = 7 * 24 * time.Hour
 
 // application is SQLite's application_id of the file: "wrus".
 const application = 0x77727573
@@ -167,17 +170,40 @@ func rollback(tx *sql.Tx) error {
 	return nil
 }
 
-// newestHour returns the hour of the newest row until now; now if there is none.
-func newestHour(ctx context.Context, db *sql.DB, now time.Time) (time.Time, error) {
-	var hour sql.NullInt64
-	err := db.QueryRowContext(ctx, `SELECT max(hour) FROM usage WHERE hour <= ?`, now.Unix()).Scan(&hour)
-	if err != nil || !hour.Valid {
-		return now, err
+// removeOld removes the rows that are older than keepTime. The clock may be wrong by years, and may have been when rows were written: so
+// rows age by the time between the hours that have rows, of which each counts for maxGap at most.
+func removeOld(ctx context.Context, db *sql.DB, now time.Time) error {
+	hours, err := hoursUntil(ctx, db, now)
+	if err != nil {
+		return err
 	}
-	return time.Unix(hour.Int64, 0), nil
+	age, later := time.Duration(0), now
+	for _, hour := range hours {
+		if age += min(later.Sub(hour), maxGap); age > keepTime {
+			_, err := db.ExecContext(ctx, `DELETE FROM usage WHERE hour <= ?`, hour.Unix())
+			return err
+		}
+		later = hour
+	}
+	return nil
 }
 
-func removeBefore(ctx context.Context, db *sql.DB, t time.Time) error {
-	_, err := db.ExecContext(ctx, `DELETE FROM usage WHERE hour < ?`, t.Unix())
-	return err
+// hoursUntil returns the hours that have rows, the newest first.
+func hoursUntil(ctx context.Context, db *sql.DB, now time.Time) (hours []time.Time, err error) {
+	rows, err := db.QueryContext(ctx, `WITH RECURSIVE hours(hour) AS (
+		SELECT max(hour) FROM usage WHERE hour <= ?
+		UNION ALL SELECT (SELECT max(usage.hour) FROM usage WHERE usage.hour < hours.hour) FROM hours WHERE hours.hour IS NOT NULL
+	) SELECT hour FROM hours WHERE hour IS NOT NULL`, now.Unix())
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var hour int64
+		if err := rows.Scan(&hour); err != nil {
+			return nil, err
+		}
+		hours = append(hours, time.Unix(hour, 0))
+	}
+	return hours, rows.Err()
 }
