@@ -171,11 +171,11 @@ func (r *buildReport) finish(c *cli.Context, cfg app.Config, module *project.Mod
 	return replaceFile(r.File, packed)
 }
 
-// describe loads a module and gives its manifest. It caches nothing, since the module is not loaded again, and logs
-// nothing unless loading fails.
+// describe loads a module and gives its manifest. It logs nothing unless loading fails. The module that build loads afterwards, with
+// the manifest packed in, has the same native code, and finds that in the cache.
 func describe(ctx context.Context, cfg app.Config, binary []byte) (*abi.Manifest, error) {
 	log := newBufferedLog(cfg.Logger.Handler())
-	cfg.CacheDir, cfg.Logger = "", slog.New(log)
+	cfg.Logger = slog.New(log)
 	a, err := openBinary(ctx, cfg, binary)
 	if err != nil {
 		log.release(ctx, err)
