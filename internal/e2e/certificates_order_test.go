@@ -88,8 +88,10 @@ func (e *encrypted) checkIssued(t *testing.T) {
 
 // A server is replaced while pebble looks at it for an order: the next one has the account, and orders anew.
 func TestATakeoverDuringAnOrder(t *testing.T) {
+	t.Parallel()
 	for _, byTLS := range []bool{true, false} {
 		t.Run(challengeOf(byTLS), func(t *testing.T) {
+			t.Parallel()
 			g := newGate()
 			e := startEncrypted(t, authority{seconds: 3600, byTLS: byTLS, gate: g})
 			e.until("pebble to look at the server", func() bool { return g.waiting.Load() > 0 })
@@ -108,8 +110,10 @@ func TestATakeoverDuringAnOrder(t *testing.T) {
 // A service manager has opened the sockets, that of the authority after that of clients, and starts the server again after its end
 // during an order.
 func TestCertificatesOfAnActivatedServer(t *testing.T) {
+	t.Parallel()
 	for _, byTLS := range []bool{true, false} {
 		t.Run(challengeOf(byTLS), func(t *testing.T) {
+			t.Parallel()
 			g := newGate()
 			e := startEncrypted(t, authority{seconds: 3600, byTLS: byTLS, gate: g, activated: true})
 			e.until("pebble to look at the server", func() bool { return g.waiting.Load() > 0 })

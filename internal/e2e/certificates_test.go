@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -16,10 +17,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/sourcetree"
 )
 
 // An encrypted server gets its certificates from pebble, Let's Encrypt's authority for tests.
@@ -55,18 +58,26 @@ func (b *buffer) count(text string) int {
 	return bytes.Count(b.text.Bytes(), []byte(text))
 }
 
-// freePort returns a port of this machine that is free now.
+// lastPort is below the ports that Linux chooses by itself: nothing else takes a port of a server that is not started yet, or is
+// started again.
+var lastPort = func() *atomic.Uint32 {
+	n := &atomic.Uint32{}
+	n.Store(rand.Uint32N(10_000))
+	return n
+}()
+
+// freePort returns a port of this machine that is free, and that it has not returned before.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := fmt.Sprint(20_000 + lastPort.Add(1)%10_000)
+		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			l.Close()
+			return port
+		}
 	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return port
+	t.Fatal("of the ports from 20000 to 29999, a hundred in a row are in use")
+	return ""
 }
 
 // An authority says what pebble does, and how the server is started.
@@ -77,18 +88,28 @@ type authority struct {
 	activated bool // whether a service manager has opened the sockets
 }
 
+// buildPebble builds pebble among the programs of the source tree, where the go command does not link it again as long as its sources
+// are the same.
+var buildPebble = sync.OnceValues(func() (file string, err error) {
+	bin := filepath.Join(sourcetree.Root(), "bin") + string(filepath.Separator)
+	build := exec.Command("go", "build", "-o", bin, "./pebble")
+	build.Dir = filepath.Join("..", "peers")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build pebble: %w\n%s", err, out)
+	}
+	return bin + "pebble", nil
+})
+
 // startEncrypted starts pebble and a server.
 func startEncrypted(t *testing.T, a authority) *encrypted {
 	if os.Getenv("WASMRES_E2E") == "" {
 		t.Skip("SKIPPED: this runs an authority of other people: 'make e2e' runs it")
 	}
-	e := &encrypted{tb: t, bin: guesttest.Program(t), dir: t.TempDir(), log: &buffer{}}
-	program := filepath.Join(t.TempDir(), "pebble")
-	build := exec.Command("go", "build", "-o", program, "./pebble")
-	build.Dir = filepath.Join("..", "peers")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	authority, err := buildPebble()
+	if err != nil {
+		t.Fatal(err)
 	}
+	e := &encrypted{tb: t, bin: guesttest.Program(t), dir: t.TempDir(), log: &buffer{}}
 	port, byHTTP, probes := freePort(t), freePort(t), freePort(t)
 	e.at, e.probes = "127.0.0.1:"+port, "127.0.0.1:"+probes
 	seen := map[bool]string{true: port, false: byHTTP}
@@ -96,7 +117,7 @@ func startEncrypted(t *testing.T, a authority) *encrypted {
 	if a.gate != nil {
 		seen[a.byTLS] = a.gate.open(t, seen[a.byTLS])
 	}
-	cmd := exec.Command(program, e.dir, seen[true], seen[false], fmt.Sprint(a.seconds))
+	cmd := exec.Command(authority, e.dir, seen[true], seen[false], fmt.Sprint(a.seconds))
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -272,8 +293,10 @@ func (e *encrypted) ready() (status int, text string) {
 }
 
 func TestServeGetsItsCertificatesFromPebble(t *testing.T) {
+	t.Parallel()
 	for _, byTLS := range []bool{true, false} {
 		t.Run(challengeOf(byTLS), func(t *testing.T) {
+			t.Parallel()
 			e := startEncrypted(t, authority{seconds: 3600, byTLS: byTLS})
 			first := map[string]string{}
 			for _, name := range []string{"mcp.example", "acme.example"} {
@@ -337,6 +360,7 @@ func TestServeGetsItsCertificatesFromPebble(t *testing.T) {
 }
 
 func TestServeRenewsItsCertificates(t *testing.T) {
+	t.Parallel()
 	e := startEncrypted(t, authority{seconds: 30, byTLS: true})
 	first := e.serial("acme.example")
 	e.until("another certificate", func() bool { return e.serial("acme.example") != first })

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/json"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,14 +67,7 @@ func serveDashboard(t *testing.T) (url, key string) {
 		}
 		return file
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	address := "127.0.0.1:" + freePort(t)
 	certtest.Write(t, certtest.NewAuthority(t).Issue(t, &x509.Certificate{Subject: certtest.Name("server")}), filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
 	config := write("serve.yaml", "listen: [{address: \"127.0.0.1:0\"}]\ndata: data\nadmin: {tls: {address: \""+address+"\", cert: cert.pem, key: key.pem}}\n")
 	write("tenants/acme.yaml", "providers:\n  notes: {}\n  everything:\n    module: "+guesttest.File(t, "everything")+"\nroles:\n  reader: [{do: [list, read], uris: [\"**\"]}]\n")
