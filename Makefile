@@ -14,7 +14,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
 FUZZTIME   ?= 6000x
 
-.PHONY: run build examples quick check foreground background format vet lint tidy generate test wasmtime attack e2e compatibility interop vectors fuzz soak bench wasm tools clean
+.PHONY: run build examples quick check foreground background format vet lint tidy test wasmtime attack e2e compatibility interop vectors fuzz soak bench wasm tools clean
 
 # The race detector has each process wait for a second when it exits unless this says otherwise.
 export GORACE ?= atexit_sleep_ms=10
@@ -47,7 +47,7 @@ quick: format ## no -count and no -shuffle: Go then runs again only what a chang
 # All but the race detector, which needs cgo, builds as make build does, so that each package is compiled once.
 check: export CGO_ENABLED = 0
 check: export GOFLAGS := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath
-check: format vet tidy generate
+check: format vet tidy
 	@$(MAKE) --no-print-directory -j2 --output-sync=target foreground background
 	@echo "make check: all of it passed"
 
@@ -63,24 +63,24 @@ format:
 vet:
 	@for m in $(MODULES); do echo "vet $$m"; (cd $$m && $(GO) vet ./...) || exit 1; done
 	cd guest-sdk/go && GOOS=wasip1 GOARCH=wasm $(GO) vet .
-	CGO_ENABLED=1 $(GO) vet $(CGO)
-	CGO_ENABLED=1 $(GO) vet -tags wasmtime $(WASMTIME)
+	CGO_ENABLED=1 $(GO) vet $(RACING) $(CGO)
+	CGO_ENABLED=1 $(GO) vet $(RACING) -tags wasmtime $(WASMTIME)
 
 lint:
 	GOBIN=$(CURDIR)/bin $(GO) install $(STATICCHECK)
 	@for m in $(MODULES); do echo "staticcheck $$m"; (cd $$m && $(CURDIR)/bin/staticcheck ./...) || exit 1; done
-	CGO_ENABLED=1 bin/staticcheck $(CGO)
+	CGO_ENABLED=1 GOFLAGS="$$($(GO) env GOFLAGS) -race" bin/staticcheck $(CGO)
 
 tidy:
 	@for m in $(MODULES); do echo "tidy $$m"; (cd $$m && $(GO) mod tidy -diff) || exit 1; done
 
-generate:
-	$(GO) generate ./abi ./guest-sdk ./cmd/wasmres
-	@git diff --exit-code --stat -- guest-sdk docs/reference || { echo "generated files were stale: commit them"; exit 1; }
-
 # STARTS matches what starts a goroutine. Where neither a package nor its tests have any of it, the race detector could find
 # nothing that it does not find in the packages that call it: those packages run without it.
-STARTS     = \<go (func|[a-zA-Z_.]+)\(|\.Go\(|\.Parallel\(\)|RunParallel|AfterFunc|synctest\.|httptest\.|\.Serve\(|net\.Listen
+STARTS     = \<go (func|[a-zA-Z_.]+)\(|\.Go\(|\.Parallel\(\)|RunParallel|AfterFunc|httptest\.New(Unstarted|TLS)?Server
+# DRIVING only starts programs, which are built without the race detector, and sends them requests.
+DRIVING    = ./internal/node/nodebench
+# GUESTS are the folders of guests, each of which has one thread.
+GUESTS     = ./guest-sdk/go ./examples/wasm
 # LONG run whole without the race detector, for which they would take several times as long, and with it only their short tests.
 LONG       = ./cmd/wasmres ./internal/session ./internal/project
 # COMPILING run without it: they compile many guests, one after the other.
@@ -92,28 +92,30 @@ WASMRES    = github.com/wasmres/wasmres/runtime
 COMPUTING  = $(addprefix $(ENGINE)/internal/,engine/wazevo/backend/... engine/wazevo/frontend engine/wazevo/ssa wasm/binary leb128) \
              $(addprefix $(WASMRES)/,internal/admit internal/meter wasm) golang.org/x/crypto/... modernc.org/...
 
+# RACING has the race detector. Whatever is built with cgo has it as well, so that each package is compiled for cgo once.
+RACING     = -race $(COMPUTING:%=-gcflags=%=-race=false) -gcflags='modernc.org/sqlite/lib=-race=false -N -l'
+
 # TEST leaves out the part of go vet that go test repeats, and what only debuggers read. It runs two packages for each
 # processor: many wait for clocks and for other processes. It tells test binaries the version of wazero, which only programs
 # know: with the same version, tests and the program that they build share the native code of guests.
 ENGINE     = github.com/tetratelabs/wazero
 LDFLAGS    = -s -w -X $(ENGINE)/internal/version.version=$(shell $(GO) list -m -f '{{.Version}}' $(ENGINE))
 TEST       = $(GO) test -vet=off -ldflags='$(LDFLAGS)' -shuffle=on -timeout=40m -p $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
-RACE       = CGO_ENABLED=1 $(TEST) -race -skip='^Fuzz' $(COMPUTING:%=-gcflags=%=-race=false) \
-             -gcflags='modernc.org/sqlite/lib=-race=false -N -l'
+RACE       = CGO_ENABLED=1 $(TEST) $(RACING) -skip='^Fuzz'
 
-# TESTED lists the folders of a module's packages that have tests, without those that make attack runs. PLAIN and RACED are
+# TESTED lists the folders of a module's packages that have tests, without those that make attack and make e2e run. PLAIN and RACED are
 # filters of that list.
-TESTED     = $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | grep -v /internal/hostile
-ARE_SLOW   = $(patsubst .%,-e '%$$',$(LONG) $(COMPILING))
-PLAIN      = while read -r dir; do grep -qE '$(STARTS)' $$dir/*.go && ! echo $$dir | grep -q $(ARE_SLOW) || echo $$dir; done
-RACED      = while read -r dir; do ! grep -qE '$(STARTS)' $$dir/*.go || echo $$dir; done | grep -v $(ARE_SLOW) | sort -r
+TESTED     = $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | grep -v -e /internal/hostile -e /internal/e2e
+UNRACED    = $(patsubst .%,-e '%$$',$(LONG) $(COMPILING) $(DRIVING)) $(patsubst .%,-e %,$(GUESTS))
+PLAIN      = while read -r dir; do grep -qE '$(STARTS)' $$dir/*.go && ! echo $$dir | grep -q $(UNRACED) || echo $$dir; done
+RACED      = while read -r dir; do ! grep -qE '$(STARTS)' $$dir/*.go || echo $$dir; done | grep -v $(UNRACED) | sort -r
 
 test: ## first what compiles the examples without the race detector: the other tests find them compiled
 	@for m in $(MODULES); do echo "test $$m"; (cd $$m && $(TESTED) | $(PLAIN) | xargs -r $(TEST)) || exit 1; done
 	@for m in $(MODULES); do echo "test $$m with the race detector"; \
 	  (cd $$m && $(TESTED) | $(RACED) | xargs -r env $(RACE)) || exit 1; done # the slowest early
 	$(RACE) -short $(LONG)
-	CGO_ENABLED=1 $(TEST) -tags wasmtime $(WASMTIME)
+	$(RACE) -tags wasmtime $(WASMTIME)
 
 # Each of these links a library of 50 MB: make check tests the engine alone.
 wasmtime: ## the tests of providers, workers and attacks on the second engine
