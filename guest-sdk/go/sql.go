@@ -25,11 +25,11 @@ import (
 //	return text, rows.Err()
 //
 // The statement is in the database's own words: parameters are $1, $2 for PostgreSQL, ? for MySQL and MariaDB, and ?1,
-// ?2 for SQLite. Arguments are nil, bool, an integer, a float, string or []byte. The database lets nothing but reading
-// through. Rows come as they are read, in parts: a table of any size takes little memory. A call may read a few
-// statements at the same time, and those it has not read to their end are over when it is.
+// ?2 for SQLite. Arguments are nil, bool, an integer, a float, string or []byte. The database refuses a statement that
+// writes. Rows come as they are read, in parts: a table of any size takes little memory. A call may read a few
+// statements at the same time. The host ends those that are still open when the call ends.
 //
-// In native tests, wasmrestest asks a function in the database's place.
+// In native tests, wasmrestest calls a function in place of the database.
 func Query(connection, statement string, args ...any) (*Rows, error) {
 	return query(connection, statement, args, 0)
 }
@@ -68,7 +68,7 @@ func query(connection, statement string, args []any, most uint64) (*Rows, error)
 	return r, nil
 }
 
-// appendArgument appends the fields of a value, and reports whether it is of a type there is.
+// appendArgument appends the fields of a value, and reports whether databases have its type.
 func appendArgument(b []byte, arg any) ([]byte, bool) {
 	switch v := arg.(type) {
 	case nil:

@@ -13,9 +13,9 @@ const roleKey = "WASMRES_TEST_ROLE"
 // Role returns the role of this process; empty in the test itself. TestMain asks for it before it runs tests.
 func Role() string { return os.Getenv(roleKey) }
 
-// Start starts a child, whose os.Args[1] is dir. The child ends with the test at the latest. output is what it writes to
-// standard output; its errors go to those of the test. end waits for its exit, after the caller has read all output; a
-// failure is one of the test unless the child was killed.
+// Start starts a child, whose os.Args[1] is dir. The child ends with the test at the latest. It writes to output, and to the
+// standard error of the test. The caller reads all output, then calls end, which waits for the exit of the child. The test fails
+// if the child does, unless the child was killed.
 func Start(t *testing.T, role, dir string) (process *os.Process, output io.Reader, end func()) {
 	t.Helper()
 	exe, err := os.Executable()

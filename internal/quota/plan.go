@@ -9,8 +9,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/admission"
 )
 
-// What a client may send that shows no good credential. The authentication bounds bad credentials more tightly; clients also
-// ask without one, to learn which they need.
+// Rate of requests of a client without a valid credential. The authentication bounds wrong credentials more tightly. A client also
+// sends a request without one, to learn which credential it needs.
 const (
 	strangerRate  = 5 // a second
 	strangerBurst = 50
@@ -42,7 +42,8 @@ func boundsOf(p *tenant.Plan) *bounds {
 	return b
 }
 
-// open returns the limit of a kind of what lasts, and how much of that the tenant and each of its clients may have at once.
+// open returns the name of the limit of sessions or subscriptions, and how many of them the tenant and each of its clients may have
+// open at once.
 func (b *bounds) open(k admission.Kind) (limit string, most, mostOfOne int) {
 	if k == admission.Session {
 		return admission.Sessions, b.sessions, b.principalSessions

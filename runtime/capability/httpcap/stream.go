@@ -79,7 +79,8 @@ func (h *HTTP) continued(ctx context.Context, request []byte, use *capability.Us
 	return capability.Response{Message: (&abi.StreamResponse{More: more}).Append(nil), Body: part}, nil
 }
 
-// next reads the next part, and reports whether there may be more. size is the bytes that remain, or -1.
+// next reads the next part, and reports whether there may be more. size is how many bytes remain; it is negative
+// if that is unknown.
 func (s *stream) next(size int64) (part []byte, more bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

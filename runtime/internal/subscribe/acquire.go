@@ -15,7 +15,8 @@ type leaving struct {
 	held  bool          // the guest answered OpSubscribe without an error; otherwise the host does not know whether it ran
 }
 
-// acquireAll acquires each of uris that can be subscribed to, several at a time. It returns which, also with an error.
+// acquireAll acquires each of uris that can be subscribed to, several at a time. acquired says
+// which it has acquired; it holds with an error, too.
 func (b *Broker) acquireAll(ctx context.Context, uris []abi.URI) (acquired []bool, err error) {
 	acquiring, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

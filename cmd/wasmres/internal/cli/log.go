@@ -26,12 +26,12 @@ func TextLog(w io.Writer, level slog.Level) slog.Handler {
 }
 
 // JSONLog returns the log of a server for programs: one JSON object on each line, as slog writes it, without empty values.
-// What is hidden from a reader or steers a terminal is escaped, as in TextLog.
+// It escapes characters that a reader cannot see or that steer a terminal, as TextLog does.
 func JSONLog(w io.Writer, level slog.Level) slog.Handler {
 	return slog.NewJSONHandler(escapingWriter{w}, &slog.HandlerOptions{Level: level, ReplaceAttr: forPrograms})
 }
 
-// forPrograms writes times as a duration of Go, as TextLog does.
+// forPrograms writes a duration as its String method does, as in TextLog.
 func forPrograms(groups []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		a.Value = slog.StringValue(a.Value.Duration().String())
@@ -46,7 +46,7 @@ func withoutEmpty(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// An escapingWriter escapes what is hidden in lines of JSON. Slog gives it one line at a time.
+// An escapingWriter escapes such characters in lines of JSON. Slog gives it one line at a time.
 type escapingWriter struct{ w io.Writer }
 
 func (e escapingWriter) Write(line []byte) (int, error) {

@@ -27,7 +27,7 @@ type stream struct {
 	slow   bool             // the last answer took slowAnswer or longer
 }
 
-// slowAnswer is how long an answer may take for the next wait to be one that Go's scheduler does not learn of.
+// slowAnswer is the time of an answer after which the stream tells Go's scheduler of the next wait.
 const slowAnswer = time.Millisecond
 
 // preempts reports whether Go interrupts the system calls of threads that it does not know to wait.

@@ -38,7 +38,7 @@ type StartRequest struct {
 	LogLevel  int           `json:"logLevel"`               // the lowest that the parent logs
 
 	Clock   *guest.Clock `json:"determinism,omitempty"` // nil for the real time and random numbers
-	Records bool         `json:"records,omitempty"`     // sleeping takes its time although there is a Clock
+	Records bool         `json:"records,omitempty"`     // a guest sleeps in real time, whatever Clock is
 
 	// The parent's findings about this machine, so that the worker need not repeat the tests.
 	Reset snapshot.Method `json:"reset"`

@@ -10,7 +10,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
-// Header makes the header of a message. It need not be true.
+// Header makes the header of a message. Tests give it values that are wrong for the message, too.
 func Header(size int, kind protocol.Kind, number uint64) []byte {
 	b := append(binary.LittleEndian.AppendUint32(nil, uint32(size)), byte(kind), 0, 0, 0)
 	return binary.LittleEndian.AppendUint64(b, number)
