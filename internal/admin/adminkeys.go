@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wasmres/wasmres/internal/strict"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/runtime/auth/tokens"
 )
@@ -88,7 +87,11 @@ func (s *Server) revokeAdminKey(r *http.Request) (answer, error) {
 	}
 	err := s.change(r, tag, func(now *tenant.Snapshot) error {
 		if now.AdminKeys[id] == nil {
-			return noAdminKey(now, id)
+			names := make(map[string]string, len(now.AdminKeys))
+			for known, k := range now.AdminKeys {
+				names[known] = k.Name
+			}
+			return unknownKey("admin key", id, names)
 		}
 		_, err := s.cfg.Host.Apply(r.Context(), tenant.Change{Base: now.Generation, Actor: actorOf(r.Context()), RemoveAdminKeys: []string{id}})
 		return err
@@ -97,21 +100,4 @@ func (s *Server) revokeAdminKey(r *http.Request) (answer, error) {
 		return answer{}, err
 	}
 	return done()
-}
-
-// noAdminKey says that there is no such key, and which one the operator may mean.
-func noAdminKey(now *tenant.Snapshot, id string) error {
-	p := problem(http.StatusNotFound, CodeNoKey, "no admin key %q", strict.Clip(id))
-	var ids []string
-	for known, k := range now.AdminKeys {
-		if k.Name == id {
-			p.Nearest = known
-			p.Detail += fmt.Sprintf(": the key with this name has the ID %s", known)
-			return p
-		}
-		ids = append(ids, known)
-	}
-	slices.Sort(ids)
-	p.near(id, ids)
-	return p
 }

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -207,21 +208,28 @@ func knownKey(c caller, snapshot *tenant.Snapshot, id string) error {
 	if visibleKey(c, snapshot, id) != nil {
 		return nil
 	}
-	p := &Problem{Status: http.StatusNotFound, Code: CodeNoKey, Detail: fmt.Sprintf("no key %q", strict.Clip(id))}
-	ids := make([]string, 0, len(snapshot.Keys))
+	names := make(map[string]string, len(snapshot.Keys))
 	for known, k := range snapshot.Keys {
-		if !c.sees(k.Tenant) {
-			continue
+		if c.sees(k.Tenant) {
+			names[known] = k.Name
 		}
-		if k.Name == id {
-			p.Nearest = known
-			p.Detail += fmt.Sprintf(": the key with this name has the ID %s", known)
+	}
+	return unknownKey("key", id, names)
+}
+
+// unknownKey says that there is no key, and which one of those with names, by ID, the caller may mean: the one with that name, or the
+// one with the nearest ID.
+func unknownKey(kind, id string, names map[string]string) error {
+	p := problem(http.StatusNotFound, CodeNoKey, "no %s %q", kind, strict.Clip(id))
+	known := slices.Sorted(maps.Keys(names))
+	for _, one := range known {
+		if names[one] == id {
+			p.Nearest = one
+			p.Detail += fmt.Sprintf(": the key with this name has the ID %s", one)
 			return p
 		}
-		ids = append(ids, known)
 	}
-	slices.Sort(ids)
-	p.near(id, ids)
+	p.near(id, known)
 	return p
 }
 

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/guestlog"
+	"github.com/wasmres/wasmres/internal/httpserve"
 	"github.com/wasmres/wasmres/internal/ledger"
 	"github.com/wasmres/wasmres/internal/strict"
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -497,19 +498,5 @@ func serveUntil(ctx context.Context, server *http.Server, from net.Listener, con
 	if l = b; config != nil {
 		l = tlsListener{b, config}
 	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
-	select {
-	case err := <-served:
-		return fmt.Errorf("serve at %s: %w", l.Addr(), err)
-	case <-ctx.Done():
-	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
-	defer cancel()
-	err := server.Shutdown(grace)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = server.Close()
-	}
-	<-served
-	return err
+	return httpserve.Until(ctx, server, l, closeTime)
 }

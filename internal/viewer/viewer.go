@@ -22,6 +22,7 @@ import (
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/check"
 	"github.com/wasmres/wasmres/internal/guestlog"
+	"github.com/wasmres/wasmres/internal/httpserve"
 	"github.com/wasmres/wasmres/internal/webpage"
 	"github.com/wasmres/wasmres/runtime/resource"
 )
@@ -110,21 +111,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		Handler: s.Handler(tcp.Port), ReadHeaderTimeout: headTime, ReadTimeout: headTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return stopping }, ErrorLog: slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
 	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
-	select {
-	case err := <-served:
-		return fmt.Errorf("serve pages at %s: %w", l.Addr(), err)
-	case <-ctx.Done():
-	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
-	defer cancel()
-	err := server.Shutdown(grace)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = server.Close()
-	}
-	<-served
-	return err
+	return httpserve.Until(ctx, server, l, closeTime)
 }
 
 // Handler returns the handler of a server at a port of a loopback address.
@@ -156,8 +143,8 @@ func (s *Server) Handler(port int) http.Handler {
 	})
 }
 
-// refuse says why a request may not have come from a page of this server or its address line; empty if it may. A DNS name that
-// points to this machine (DNS rebinding) shows in the header Host only.
+// refuse returns why the server refuses a request: it does not come from a page of this server or from the address line of a
+// browser. Empty means that it does. A DNS name that points to this machine (DNS rebinding) shows in the header Host only.
 func refuse(r *http.Request, port int) string {
 	isOwn := false
 	for _, name := range []string{"127.0.0.1", "localhost", "[::1]"} {
@@ -239,7 +226,7 @@ func (s *Server) link(page, uri string) string {
 	return s.root + "/" + page + "?" + url.Values{"uri": {uri}}.Encode()
 }
 
-// A templateForm is a template to fill in.
+// A templateForm is a template with the values that a person has filled in.
 type templateForm struct {
 	abi.Template
 	Variables []variable

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
-	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/crashes"
 )
@@ -39,32 +38,18 @@ kept as a recorded session, which runs it again on any machine:
 }
 
 func listCrashes(c *cli.Context) error {
-	format, err := cli.OutputFormat(c)
-	if err != nil {
-		return err
-	}
 	if c.NArg() > 1 {
 		return cli.Usagef(c, "one argument too many: %q", c.Args().Get(1))
 	}
-	return ask(c, func(ctx context.Context, s *admin.Client) error {
-		all, err := everyPage(func(cursor string) (admin.Page[crashes.Report], error) {
-			return s.Crashes(ctx, c.Args().First(), cursor)
-		})
-		if err != nil {
-			return err
+	next := func(ctx context.Context, s *admin.Client, cursor string) (admin.Page[crashes.Report], error) {
+		return s.Crashes(ctx, c.Args().First(), cursor)
+	}
+	head := []string{"ID", "PROVIDER", "CODE", "COUNT", "LAST", "FUEL", "SESSION", "FUNCTIONS"}
+	return printSorted(c, next, crashes.SortByLast, head, func(r *crashes.Report) []string {
+		return []string{
+			r.ID, r.Tenant + "/" + r.Provider, r.Code, strconv.FormatUint(r.Count, 10), r.Last.UTC().Format(time.RFC3339),
+			strconv.FormatUint(r.Fuel, 10), sessionOf(r), stackOf(r),
 		}
-		crashes.SortByLast(all)
-		if format != cli.FormatTable {
-			return cli.PrintValue(c.App.Writer, format, all)
-		}
-		var rows [][]string
-		for _, r := range all {
-			rows = append(rows, []string{
-				r.ID, r.Tenant + "/" + r.Provider, r.Code, strconv.FormatUint(r.Count, 10), r.Last.UTC().Format(time.RFC3339),
-				strconv.FormatUint(r.Fuel, 10), sessionOf(&r), stackOf(&r),
-			})
-		}
-		return terminal.PrintTable(c.App.Writer, []string{"ID", "PROVIDER", "CODE", "COUNT", "LAST", "FUEL", "SESSION", "FUNCTIONS"}, rows)
 	})
 }
 

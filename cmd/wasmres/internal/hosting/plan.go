@@ -47,31 +47,16 @@ be within it.`,
 	})
 }
 
-func plansOf(ctx context.Context, s *admin.Client) ([]admin.Plan, error) {
-	return everyPage(func(cursor string) (admin.Page[admin.Plan], error) { return s.Plans(ctx, cursor) })
+func plansAfter(ctx context.Context, s *admin.Client, cursor string) (admin.Page[admin.Plan], error) {
+	return s.Plans(ctx, cursor)
 }
 
 func listPlans(c *cli.Context) error {
-	format, err := cli.OutputFormat(c)
-	if err != nil {
-		return err
-	}
 	if _, err := cli.Arguments(c); err != nil {
 		return err
 	}
-	return ask(c, func(ctx context.Context, s *admin.Client) error {
-		all, err := plansOf(ctx, s)
-		if err != nil {
-			return err
-		}
-		if format != cli.FormatTable {
-			return cli.PrintValue(c.App.Writer, format, all)
-		}
-		var rows [][]string
-		for _, p := range all {
-			rows = append(rows, []string{p.Name, string(p.Owner), strconv.Itoa(p.Tenants), strconv.Itoa(p.Weight)})
-		}
-		return terminal.PrintTable(c.App.Writer, []string{"PLAN", "OWNER", "TENANTS", "WEIGHT"}, rows)
+	return printList(c, plansAfter, []string{"PLAN", "OWNER", "TENANTS", "WEIGHT"}, func(p *admin.Plan) []string {
+		return []string{p.Name, string(p.Owner), strconv.Itoa(p.Tenants), strconv.Itoa(p.Weight)}
 	})
 }
 
@@ -85,7 +70,7 @@ func showPlan(c *cli.Context) error {
 		return err
 	}
 	return ask(c, func(ctx context.Context, s *admin.Client) error {
-		all, err := plansOf(ctx, s)
+		all, err := everyPage(func(cursor string) (admin.Page[admin.Plan], error) { return plansAfter(ctx, s, cursor) })
 		if err != nil {
 			return err
 		}

@@ -152,6 +152,13 @@ func everyPage[T any](next func(cursor string) (admin.Page[T], error)) ([]T, err
 func printList[T any](
 	c *cli.Context, next func(ctx context.Context, s *admin.Client, cursor string) (admin.Page[T], error), head []string, row func(*T) []string,
 ) error {
+	return printSorted(c, next, func([]T) {}, head, row)
+}
+
+// printSorted does as printList does, in an order of its own.
+func printSorted[T any](
+	c *cli.Context, next func(ctx context.Context, s *admin.Client, cursor string) (admin.Page[T], error), sort func([]T), head []string, row func(*T) []string,
+) error {
 	format, err := cli.OutputFormat(c)
 	if err != nil {
 		return err
@@ -161,6 +168,7 @@ func printList[T any](
 		if err != nil {
 			return err
 		}
+		sort(all)
 		if format != cli.FormatTable {
 			return cli.PrintValue(c.App.Writer, format, all)
 		}

@@ -2,6 +2,7 @@ package streamable
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"sync"
@@ -18,8 +19,10 @@ type Drain struct {
 	ctx   context.Context // ends when the drain begins
 	begin context.CancelFunc
 
-	mu       sync.Mutex   // guards the field below
-	listener net.Listener // nil before Stop
+	mu       sync.Mutex    // guards the fields below
+	listener net.Listener  // nil before Stop
+	open     int           // connections
+	empty    chan struct{} // closed when no connection is open; nil while nothing waits for that
 }
 
 // NewDrain makes a Drain that has not begun.
@@ -51,6 +54,41 @@ func (d *Drain) Begin() {
 	}
 }
 
+// Opened counts a connection of the server. The server calls Closed once for each.
+func (d *Drain) Opened() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.open++
+}
+
+// Closed says that a connection is closed, or has become one of a subscription.
+func (d *Drain) Closed() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open--; d.open == 0 && d.empty != nil {
+		close(d.empty)
+		d.empty = nil
+	}
+}
+
+// Wait waits until no connection is open but those of subscriptions, or ctx ends.
+func (d *Drain) Wait(ctx context.Context) {
+	d.mu.Lock()
+	if d.open == 0 {
+		d.mu.Unlock()
+		return
+	}
+	if d.empty == nil {
+		d.empty = make(chan struct{})
+	}
+	empty := d.empty
+	d.mu.Unlock()
+	select {
+	case <-empty:
+	case <-ctx.Done():
+	}
+}
+
 // HasBegun reports whether the drain has begun.
 func (d *Drain) HasBegun() bool { return d.begun.Load() }
 
@@ -68,4 +106,17 @@ func (d *Drain) Handler(h http.Handler) http.Handler {
 		}
 		h.ServeHTTP(w, r)
 	})
+}
+
+// CloseUntil closes what a server passes requests to, and waits for that until ctx ends. c may wait for requests that are cut off
+// then.
+func CloseUntil(ctx context.Context, c io.Closer) error {
+	closed := make(chan error, 1)
+	go func() { closed <- c.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -50,6 +50,7 @@ func (s *Server) add(c *fastConn) (excess []*fastConn) {
 	defer s.mu.Unlock()
 	s.conns[c] = struct{}{}
 	s.counts[c.client]++
+	s.drain.Opened()
 	if len(s.conns) <= s.cfg.MaxConnections {
 		return nil
 	}
@@ -99,8 +100,5 @@ func (s *Server) remove(c *fastConn) {
 	if s.counts[c.client]--; s.counts[c.client] == 0 {
 		delete(s.counts, c.client)
 	}
-	if len(s.conns) == 0 && s.empty != nil {
-		close(s.empty)
-		s.empty = nil
-	}
+	s.drain.Closed()
 }

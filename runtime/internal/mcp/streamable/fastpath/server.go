@@ -81,7 +81,6 @@ type Server struct {
 	mu     sync.Mutex // guards the fields below
 	conns  map[*fastConn]struct{}
 	counts map[string]int // of conns, by client
-	empty  chan struct{}  // closed when there is no connection; nil while nothing waits for that
 }
 
 // NewServer makes a Server. Shutdown closes the router.
@@ -116,27 +115,12 @@ func (s *Server) Serve(l net.Listener) error {
 func (s *Server) Leave() { s.drain.Begin() }
 
 // Wait waits until no connection is open but those of subscriptions, or ctx ends.
-func (s *Server) Wait(ctx context.Context) {
-	s.mu.Lock()
-	if len(s.conns) == 0 {
-		s.mu.Unlock()
-		return
-	}
-	if s.empty == nil {
-		s.empty = make(chan struct{})
-	}
-	empty := s.empty
-	s.mu.Unlock()
-	select {
-	case <-empty:
-	case <-ctx.Done():
-	}
-}
+func (s *Server) Wait(ctx context.Context) { s.drain.Wait(ctx) }
 
 // Shutdown accepts no more connections, ends subscriptions with their result, and waits for requests under way. Those
 // that have not ended when ctx does are cut off.
 func (s *Server) Shutdown(ctx context.Context) error {
-	err := s.closeRouter(ctx)
+	err := streamable.CloseUntil(ctx, s.router)
 	s.stopping.Store(true)
 	for _, c := range s.open() {
 		c.closeIdle()
@@ -146,18 +130,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		s.closeAll()
 	}
 	return err
-}
-
-// closeRouter closes the router, and waits for that until ctx ends. The router may wait for requests that are cut off then.
-func (s *Server) closeRouter(ctx context.Context) error {
-	closed := make(chan error, 1)
-	go func() { closed <- s.router.Close() }()
-	select {
-	case err := <-closed:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // waitAnswered waits for the requests that net/http has not seen.

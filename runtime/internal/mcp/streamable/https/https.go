@@ -49,7 +49,6 @@ type Server struct {
 
 	mu    sync.Mutex // guards the fields below
 	conns map[*conn]struct{}
-	empty chan struct{} // closed when there is no connection; nil while nothing waits for that
 }
 
 // NewServer makes a Server. Shutdown closes the handler.
@@ -86,27 +85,12 @@ func (s *Server) Serve(l net.Listener) error {
 func (s *Server) Leave() { s.drain.Begin() }
 
 // Wait waits until no connection is open but those of subscriptions over HTTP/1.1, or ctx ends.
-func (s *Server) Wait(ctx context.Context) {
-	s.mu.Lock()
-	if len(s.conns) == 0 {
-		s.mu.Unlock()
-		return
-	}
-	if s.empty == nil {
-		s.empty = make(chan struct{})
-	}
-	empty := s.empty
-	s.mu.Unlock()
-	select {
-	case <-empty:
-	case <-ctx.Done():
-	}
-}
+func (s *Server) Wait(ctx context.Context) { s.drain.Wait(ctx) }
 
 // Shutdown accepts no more connections, ends subscriptions with their result, and waits for requests under way. Those that
 // have not ended when ctx does are cut off.
 func (s *Server) Shutdown(ctx context.Context) error {
-	err := s.closeRouter(ctx)
+	err := streamable.CloseUntil(ctx, s.handler)
 	if late := s.http.Shutdown(ctx); late != nil {
 		err = errors.Join(err, late, s.http.Close())
 	}
@@ -174,6 +158,7 @@ func (s *Server) add(c *conn) (excess *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conns[c] = struct{}{}
+	s.drain.Opened()
 	if len(s.conns) <= s.most {
 		return nil
 	}
@@ -190,21 +175,9 @@ func (s *Server) add(c *conn) (excess *conn) {
 func (s *Server) remove(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if _, open := s.conns[c]; !open {
+		return
+	}
 	delete(s.conns, c)
-	if len(s.conns) == 0 && s.empty != nil {
-		close(s.empty)
-		s.empty = nil
-	}
-}
-
-// closeRouter closes the router, and waits for that until ctx ends. The router may wait for requests that are cut off then.
-func (s *Server) closeRouter(ctx context.Context) error {
-	closed := make(chan error, 1)
-	go func() { closed <- s.handler.Close() }()
-	select {
-	case err := <-closed:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	s.drain.Closed()
 }
