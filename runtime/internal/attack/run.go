@@ -72,13 +72,13 @@ func Run(ctx context.Context, cfg Config, cases []hostile.Case, each func(Result
 
 func run(cfg Config, c hostile.Case, n *neighbour) Result {
 	n.reset()
-	idle := watchClock()
+	idle := WatchClock()
 	start := time.Now()
 	a := attempt(cfg.Provider, c)
 	took := time.Since(start)
 	seen := n.await()
 	b := BoundsOf(c)
-	noise := 2 * idle.stop()
+	noise := 2 * idle.Stop()
 	b.Call += noise
 	b.Load += noise
 	b.Load += startUp
@@ -196,37 +196,4 @@ func (n *neighbour) await() sight {
 func (n *neighbour) stop() {
 	n.cancel()
 	n.done.Wait()
-}
-
-// A clockWatch measures for how long this process, while it had nothing else to do, could not run: what the machine was too
-// busy for is no fault of the runtime.
-type clockWatch struct {
-	quit  chan struct{}
-	done  sync.WaitGroup
-	worst time.Duration // owned by the goroutine until done
-}
-
-func watchClock() *clockWatch {
-	w := &clockWatch{quit: make(chan struct{})}
-	w.done.Go(func() {
-		ticker := time.NewTicker(time.Millisecond)
-		defer ticker.Stop()
-		for last := time.Now(); ; {
-			select {
-			case <-w.quit:
-				return
-			case <-ticker.C:
-			}
-			now := time.Now()
-			w.worst = max(w.worst, now.Sub(last)-time.Millisecond)
-			last = now
-		}
-	})
-	return w
-}
-
-func (w *clockWatch) stop() time.Duration {
-	close(w.quit)
-	w.done.Wait()
-	return w.worst
 }

@@ -45,9 +45,9 @@ func (w *processTest) newBlow(c hostile.Case) *blow {
 func (b *blow) strikeInTime(p *module.Module) (err error) {
 	for range processTries {
 		b.worst = 0
-		idle := control()
+		idle := attack.WatchClock()
 		err = b.strike(p)
-		b.worst -= idle.stop()
+		b.worst -= idle.Stop()
 		if err != nil || b.worst <= processLate {
 			break
 		}

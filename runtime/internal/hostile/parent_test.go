@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/attack"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 )
 
@@ -121,8 +122,8 @@ func listen(p *os.Process, r *os.File, cases []hostile.Case) (reports []verdict,
 	}
 	limit := time.NewTimer(startUp)
 	defer limit.Stop()
-	idle := control()
-	defer func() { idle.stop() }()
+	idle := attack.WatchClock()
+	defer func() { idle.Stop() }()
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
 	for {
@@ -134,8 +135,8 @@ func listen(p *os.Process, r *os.File, cases []hostile.Case) (reports []verdict,
 			case got.Begun:
 				limit.Reset(patience(cases[len(reports)]))
 			default:
-				noise := idle.stop()
-				idle = control()
+				noise := idle.Stop()
+				idle = attack.WatchClock()
 				reports = append(reports, verdict{report: got, noise: noise})
 				limit.Reset(startUp)
 			}

@@ -7,11 +7,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +27,24 @@ import (
 
 // longEnv has the tests make the attacks as well that are much like others.
 const longEnv = "WASMRES_HOSTILE_LONG"
+
+// manyModules are more than any case has whose modules differ by more than one byte.
+const manyModules = 200
+
+// modulesOf returns the modules of a case. Where each takes a process of its own and there are very many, it returns one third of
+// them, unless longEnv is set: a case with each byte changed in three ways then has each byte changed in one of them, in turn.
+func modulesOf(c hostile.Case) (modules [][]byte) {
+	all := c.Modules()
+	if len(all) < manyModules || os.Getenv(longEnv) != "" {
+		return all
+	}
+	for i, m := range all {
+		if i%3 == i/3%3 {
+			modules = append(modules, m)
+		}
+	}
+	return modules
+}
 
 // lenient is how long the parent lets a call overrun its deadline before it kills the worker. It is longer than what the
 // bounds of a case allow, so that a worker which does not stop its guest by itself fails the test.
@@ -63,30 +81,34 @@ func TestProvidersThatAttackInOnePhaseAreStoppedInAWorker(t *testing.T) {
 	}
 }
 
-// A precompiler compiles modules in this process, each into a folder of its own below this one. That is quicker than in a
-// process of its own, and the compiler is not what is attacked.
-type precompiler string
-
-func (p precompiler) folder(binary []byte) string {
-	return filepath.Join(string(p), fmt.Sprintf("%x", sha256.Sum256(binary)))
+// A precompiler compiles modules in this process, each once and into a folder of its own below dir. That is quicker than in a
+// process of its own, and the compiler is not what is attacked. It is safe for concurrent use.
+type precompiler struct {
+	dir      string
+	compiled sync.Map // of func() error, by folder
 }
 
-func (p precompiler) compile(ctx context.Context, binary []byte, _ func() ([]byte, error)) (string, error) {
+func (p *precompiler) folder(binary []byte) string {
+	return filepath.Join(p.dir, fmt.Sprintf("%x", sha256.Sum256(binary)))
+}
+
+func (p *precompiler) compile(ctx context.Context, binary []byte, _ func() ([]byte, error)) (string, error) {
 	dir := p.folder(binary)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return dir, nil
-		}
-		return "", err
-	}
-	return dir, wazero.Precompile(ctx, dir, binary)
+	compiled, _ := p.compiled.LoadOrStore(dir, sync.OnceValue(func() error {
+		return errors.Join(os.Mkdir(dir, 0o700), wazero.Precompile(ctx, dir, binary))
+	}))
+	return dir, compiled.(func() error)()
 }
 
-func (p precompiler) forget(binary []byte) error { return os.RemoveAll(p.folder(binary)) }
+func (p *precompiler) forget(binary []byte) error {
+	dir := p.folder(binary)
+	p.compiled.Delete(dir)
+	return os.RemoveAll(dir)
+}
 
 // attackInWorker runs a generated case and judges it as the parent sees it.
 func attackInWorker(t *testing.T, run guest.Runner, c hostile.Case, honest *tenant) {
-	idle, read := control(), honest.n.Load()
+	idle, read := attack.WatchClock(), honest.n.Load()
 	resetPeak()
 	before := resident()
 	var log counter
@@ -107,7 +129,7 @@ func attackInWorker(t *testing.T, run guest.Runner, c hostile.Case, honest *tena
 		t.Errorf("the parent grew by %d bytes, at most %d are allowed", grew, processPeak)
 	}
 	r.Outcome, r.Log = a.Outcome, log.n
-	noise := idle.stop()
+	noise := idle.Stop()
 	for deadline := time.Now().Add(startUp); honest.n.Load() == read && time.Now().Before(deadline); {
 		<-time.After(pace)
 	}

@@ -164,7 +164,7 @@ func (w *processTest) attack(t *testing.T, c hostile.Case) *tally {
 // prepare makes the modules of a case, each as often as it is opened.
 func prepare(t *testing.T, c hostile.Case) (modules []*module.Module, size int) {
 	t.Helper()
-	for _, m := range c.Modules() {
+	for _, m := range modulesOf(c) {
 		size += len(m)
 		for range min(max(c.Loads, 1), 2) {
 			modules = append(modules, raw(t, c, m))

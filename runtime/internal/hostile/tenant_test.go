@@ -70,7 +70,7 @@ func (t *tenant) moveOut() {
 // The test fails if a read of the tenant fails. grace is that of [worker.Config].
 func neighbours(t *testing.T, grace time.Duration) (guest.Runner, *tenant) {
 	t.Helper()
-	native := precompiler(t.TempDir())
+	native := &precompiler{dir: t.TempDir()}
 	run, err := worker.New(worker.Config{Compile: native.compile, Invalidate: native.forget, Grace: grace})
 	if err != nil {
 		t.Fatal(err)
