@@ -42,7 +42,7 @@ quick: format ## no -count and no -shuffle: Go then runs again only what a chang
 	$(GO) build ./...
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
-	$(GO) test -short ./...
+	$(GO) test -vet=off -ldflags='$(LDFLAGS)' -short ./...
 
 # All but the race detector, which needs cgo, builds as make build does, so that each package is compiled once.
 check: export CGO_ENABLED = 0
@@ -135,12 +135,13 @@ fuzz: ## each fuzz target for a number of inputs
 # With -fuzz the linked tests count what an input covers, so that fuzzing looks for what is new: worth its minutes of compiling
 # where fuzzing goes on for hours.
 soak: FUZZTIME = 600000x
-soak: ## each fuzz target for a night: a hundred times the inputs of make check, guided by what they cover
+soak: ## the attacks that are much like others, then each fuzz target for a night: a hundred times the inputs of make check, guided by what they cover
+	WASMRES_HOSTILE_LONG=1 $(TEST) ./runtime/internal/hostile
 	@for m in $(MODULES); do (cd $$m && $(TESTED) | $(FUZZED) | xargs -r -n1 -P "$$(getconf _NPROCESSORS_ONLN)" env $(FUZZ) -fuzz=.) || exit 1; done
 
 e2e: tools ## real clients: conformance suite, inspector, TypeScript client; all examples with real servers
 	$(MAKE) --no-print-directory examples EXAMPLES=hello PROJECTS=config # as make run does; the tests build what they need
-	WASMRES_E2E=1 $(TEST) -count=1 ./internal/e2e
+	WASMRES_E2E=1 $(TEST) -parallel=4 -count=1 ./internal/e2e # most wait for others
 
 tools: internal/e2e/node_modules/.ready
 
