@@ -47,15 +47,16 @@ quick: format ## no -count and no -shuffle: Go then runs again only what a chang
 # All but the race detector, which needs cgo, builds as make build does, so that each package is compiled once.
 check: export CGO_ENABLED = 0
 check: export GOFLAGS := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath
-check: format vet tidy
-	@$(MAKE) --no-print-directory -j2 --output-sync=target foreground background
+check: format vet
+	@$(MAKE) --no-print-directory -j3 --output-sync=target foreground background
 	@echo "make check: all of it passed"
 
 # Tests, attacks and clients often wait for clocks and for other processes. Meanwhile the processors do what waits for nothing.
-foreground:
-	@for step in test attack e2e; do $(MAKE) --no-print-directory $$step || exit 1; done
+# The attacks come last, when nothing else of their priority runs.
+foreground: test e2e
+	@$(MAKE) --no-print-directory attack
 background:
-	@for step in lint fuzz; do nice -n 19 $(MAKE) --no-print-directory $$step || exit 1; done
+	@for step in tidy lint fuzz; do nice -n 19 $(MAKE) --no-print-directory $$step || exit 1; done
 
 format:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "these files are not gofmt'd"; exit 1; }
