@@ -71,6 +71,7 @@ func (m *Module) Stripped() ([]byte, error) {
 	}
 	stripped, code := *whole, *whole.Code
 	code.Binary = binary
+	code.Data = merged(code.Data, code.MinPages)
 	stripped.Code = &code
 	text := stripped.Append(nil)
 	if m.stored != nil {

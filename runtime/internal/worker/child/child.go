@@ -1,6 +1,7 @@
 package child
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -44,7 +45,7 @@ type child struct {
 // needs, and before the guest runs to no more than serving.
 func (c *child) load(first *connection, files []*os.File) (err error) {
 	goruntime.GOMAXPROCS(c.request.Processors) // the process may have started on fewer
-	m, err := readModule(files[0])
+	m, text, err := readModule(files[0])
 	if err != nil {
 		return err
 	}
@@ -73,6 +74,10 @@ func (c *child) load(first *connection, files []*os.File) (err error) {
 	if err != nil && !c.sealed && !c.hasCode() { // another process has removed it meanwhile
 		return errNoCode().Because(err)
 	}
+	if err == nil && c.guests.Info().Reset != guest.StartFresh {
+		c.host.Module = m.WithoutData()
+		err = protocol.UnmapFile(text)
+	}
 	return err
 }
 
@@ -86,14 +91,19 @@ func (c *child) hasCode() bool {
 	return err == nil && len(code) > 0
 }
 
-// readModule maps the file of the module, which the parent has sealed: no process can change it.
-func readModule(f *os.File) (*module.Module, error) {
+// readModule maps the file of the module, which the parent has sealed: no process can change it. Only the data of the module's
+// memory refers to the mapping.
+func readModule(f *os.File) (m *module.Module, mapped []byte, err error) {
 	defer f.Close()
-	b, err := protocol.MapFile(f)
+	mapped, err = protocol.MapFile(f)
 	if err != nil {
-		return nil, fmt.Errorf("module: %w", err)
+		return nil, nil, fmt.Errorf("module: %w", err)
 	}
-	return module.Decode(b)
+	if m, err = module.Decode(mapped); err != nil {
+		return nil, nil, err
+	}
+	m.Manifest, m.Code.Binary = bytes.Clone(m.Manifest), bytes.Clone(m.Code.Binary)
+	return m, mapped, nil
 }
 
 func (c *child) openEngine(code *os.File, logger *slog.Logger) (engine.Engine, error) {

@@ -24,7 +24,7 @@ func MemfdOf(b []byte) (*os.File, error) {
 	return f, nil
 }
 
-// MapFile maps a file of [MemfdOf] for as long as the process runs, without a copy of it.
+// MapFile maps a file of [MemfdOf] until UnmapFile, without a copy of it.
 func MapFile(f *os.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -33,6 +33,9 @@ func MapFile(f *os.File) ([]byte, error) {
 	b, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED|unix.MAP_POPULATE)
 	return b, os.NewSyscallError("mmap", err)
 }
+
+// UnmapFile ends a mapping of MapFile.
+func UnmapFile(b []byte) error { return os.NewSyscallError("munmap", unix.Munmap(b)) }
 
 // memfd makes an empty file in memory that can be sealed. Kernels before 6.3 do not know NOEXEC_SEAL; later ones may
 // require it.

@@ -16,3 +16,6 @@ func MemfdOf([]byte) (*os.File, error) {
 
 // MapFile returns [errors.ErrUnsupported].
 func MapFile(*os.File) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+// UnmapFile returns [errors.ErrUnsupported].
+func UnmapFile([]byte) error { return errors.ErrUnsupported }
