@@ -81,7 +81,11 @@ func spawn(r *Runner, background bool) (_ *worker, err error) {
 	var theirs [3]*os.File // control, reports, and the socket of the first link
 	var ours [len(theirs)]*protocol.Conn
 	for i := range theirs {
-		if ours[i], theirs[i], err = protocol.Pair(); err != nil {
+		pair := protocol.Pair
+		if i == 1 { // of reports, which come rarely, and hurry nothing
+			pair = protocol.PairPolled
+		}
+		if ours[i], theirs[i], err = pair(); err != nil {
 			return nil, errors.Join(err, closeAll(ours[:i]))
 		}
 		defer theirs[i].Close()

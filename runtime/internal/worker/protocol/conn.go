@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/binary"
+	"errors"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -17,7 +18,7 @@ const (
 	maxKeptOut = 128 << 10
 )
 
-// A Conn carries messages between two processes. One goroutine at a time may read; reading blocks its thread. Any
+// A Conn carries messages between two processes. One goroutine at a time may read; reading blocks its thread, unless it is of PairPolled. Any
 // number may send: messages arrive whole, in the order of Put. Any goroutine may call Shutdown and Close at any time.
 //
 // After the first error, every later call returns the same one. It is [io.EOF] when the other end was closed between
@@ -65,9 +66,23 @@ type Message interface {
 	Check() error
 }
 
+// PairPolled is Pair for a connection from which this process only reads. Reading parks the goroutine, and takes no thread; it wakes
+// later than that of Pair.
+func PairPolled() (*Conn, *os.File, error) {
+	ours, theirs, err := pair(true)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &Conn{}
+	if err := c.sock.usePoller(ours); err != nil {
+		return nil, nil, errors.Join(err, ours.Close(), theirs.Close())
+	}
+	return c, theirs, nil
+}
+
 // Pair makes a connection. It returns this process's end, and the file for the other process, which the caller closes.
 func Pair() (*Conn, *os.File, error) {
-	ours, theirs, err := pair()
+	ours, theirs, err := pair(false)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,22 +1,26 @@
 package protocol
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
 // A socket is one end of a pair. It uses blocking system calls: waking by Go's poller takes longer than the rest of a
-// small call.
+// small call. With a poller, reading waits there instead.
 type socket struct {
-	file *os.File
-	fd   int // of file
+	file   *os.File
+	fd     int             // of file
+	poller syscall.RawConn // nil for blocking calls
 	// users counts the system calls under way, in steps of using, and has the bit closing. The last call to end after
 	// closing closes the file, so that no call uses a descriptor that was reused for another file.
 	users      atomic.Int64
@@ -36,12 +40,29 @@ const (
 	using   = 2
 )
 
-func pair() (ours, theirs *os.File, err error) {
+// pair makes a pair. With polled, usePoller can open our end.
+func pair(polled bool) (ours, theirs *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("socketpair: %w", err)
 	}
-	return os.NewFile(uintptr(fds[0]), "worker"), os.NewFile(uintptr(fds[1]), "parent"), nil
+	if polled {
+		err = os.NewSyscallError("fcntl", unix.SetNonblock(fds[0], true)) // then NewFile uses the poller
+	}
+	ours, theirs = os.NewFile(uintptr(fds[0]), "worker"), os.NewFile(uintptr(fds[1]), "parent")
+	if err != nil {
+		return nil, nil, errors.Join(err, ours.Close(), theirs.Close())
+	}
+	return ours, theirs, nil
+}
+
+// usePoller opens our end of a pair that is polled. It is only for reading.
+func (s *socket) usePoller(f *os.File) (err error) {
+	s.file = f
+	if s.poller, err = f.SyscallConn(); err != nil {
+		return err
+	}
+	return s.poller.Control(func(fd uintptr) { s.fd = int(fd) })
 }
 
 func (s *socket) open(f *os.File, maxFiles int) error {
@@ -127,6 +148,19 @@ func (s *socket) receive(p []byte) (int, error) {
 	s.in = unix.Msghdr{Iov: &s.buffer, Control: unsafe.SliceData(s.control)}
 	s.in.SetIovlen(1)
 	s.in.SetControllen(len(s.control))
+	if s.poller == nil {
+		return s.recvmsg()
+	}
+	var n int
+	var err error
+	polled := s.poller.Read(func(uintptr) bool {
+		n, err = s.recvmsg()
+		return err != unix.EAGAIN
+	})
+	return n, cmp.Or(polled, err)
+}
+
+func (s *socket) recvmsg() (int, error) {
 	n, _, errno := unix.Syscall(unix.SYS_RECVMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&s.in)), unix.MSG_CMSG_CLOEXEC)
 	if errno != 0 {
 		return 0, errno

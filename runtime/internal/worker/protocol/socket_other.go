@@ -10,7 +10,9 @@ import (
 // A socket is not supported on this system.
 type socket struct{}
 
-func pair() (ours, theirs *os.File, err error) { return nil, nil, errors.ErrUnsupported }
+func pair(bool) (ours, theirs *os.File, err error) { return nil, nil, errors.ErrUnsupported }
+
+func (*socket) usePoller(*os.File) error { return errors.ErrUnsupported }
 
 func (*socket) open(f *os.File, _ int) error {
 	f.Close()
