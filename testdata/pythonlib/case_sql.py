@@ -1,16 +1,24 @@
 """A database that the operator has granted, which is a file of CPython's current directory."""
 
+import json
 import sqlite3
 
 try:
     from wasmres import query, query_row
 except ImportError:
 
+    class Rows(list):
+        def values(self):
+            return [list(row.values()) for row in self]
+
     def query(name, statement, *args):
         """What the SDK answers, in CPython."""
         connection = sqlite3.connect("data/" + name + ".db")
         connection.row_factory = lambda cursor, row: dict(zip([column[0] for column in cursor.description], row))
-        return connection.execute(statement, args).fetchall()
+        cursor = connection.execute(statement, args)
+        rows = Rows(cursor.fetchall())
+        rows.columns = [(column[0], "") for column in cursor.description]
+        return rows
 
     def query_row(name, statement, *args):
         return query(name, statement, *args)[0] if query(name, statement, *args) else None
@@ -63,8 +71,34 @@ def rows():
     return found[1], len(found), bool(found), [row["name"] for row in found], list(found)
 
 
+def as_a_list():
+    found = query("main", "select id, name from users order by id")
+    rows, more = [dict(row) for row in found], [{"id": 0}]
+    first, *others = found
+    yield isinstance(found, list), found == rows, rows == found, found == query("main", "select id, name from users order by id"), found != []
+    yield found[-1], found[1:], found[::-1], first, others, {"id": 1} in found, rows[0] in found, found.index(rows[1]), found.count(rows[1])
+    yield more + found, found + more, found + found, 2 * found, [*found], list(reversed(found))
+    yield sorted(found, key=lambda row: -row["id"]), [*map(tuple, found)], str(found), json.dumps(found), found.copy() == rows
+    found.append(more[0])
+    found.insert(0, {})
+    found.extend(found[:1])
+    found += more
+    found[0] = None
+    del found[1]
+    yield found, found.pop(), len(found), found.sort(key=lambda row: -1 if row is None else row.get("id", 9)), found
+    found.clear()
+    yield found, bool(found), not found
+
+
+def beside_a_list():
+    found = query("main", "select name as a, id as b from users order by id")
+    return [name for name, _ in found.columns], list(found.values()), hasattr(found, "none")
+
+
 CASES = [
     rows,
+    lambda: [str(part) for part in as_a_list()],
+    beside_a_list,
     lambda: query_row("main", VALUES),
     lambda: list(query("main", VALUES)),
     lambda: sqlite3.connect("data/main.db").execute(VALUES).fetchall(),

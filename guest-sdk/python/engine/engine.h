@@ -41,8 +41,14 @@ void boot(void);                                     // an interpreter that has 
 void buffer_reserve(buffer *b, size_t n);
 
 void message_encode(buffer *b, const char *shape, mp_obj_t fields);
+void message_put(buffer *b, const char *shape, size_t count, const mp_obj_t *fields); // the same
 mp_obj_t message_decode(const char *shape, bytes encoded); // MP_OBJ_NULL when it is malformed
 mp_obj_t message_value(bytes encoded);                    // of a database; MP_OBJ_NULL when it is malformed
+
+// ---- rows.c
+
+extern const mp_obj_type_t rows_type;
+mp_obj_t rows_new(bytes answer); // none yet; the answer, on the heap, is the encoded one that they are made from
 
 // ---- frame.c: what an operation answers
 

@@ -91,11 +91,15 @@ static void put_field(buffer *b, const char *shape, uint32_t number, mp_obj_t va
   }
 }
 
+void message_put(buffer *b, const char *shape, size_t count, const mp_obj_t *fields) {
+  for (uint32_t i = 0; !shape_at_end(shape) && i < count; shape = shape_next(shape), i++) put_field(b, shape, i + 1, fields[i]);
+}
+
 void message_encode(buffer *b, const char *shape, mp_obj_t fields) {
   size_t count;
   mp_obj_t *values;
   mp_obj_get_array(fields, &count, &values);
-  for (uint32_t i = 0; !shape_at_end(shape) && i < count; shape = shape_next(shape), i++) put_field(b, shape, i + 1, values[i]);
+  message_put(b, shape, count, values);
 }
 
 // ---- decoding, where MP_OBJ_NULL stands for what is malformed

@@ -115,7 +115,7 @@ static bool is_json(mp_obj_t answer) {
       if (mp_obj_is_instance_type(mp_obj_get_type(elements[i]))) return false; // which may be a content
     return true;
   }
-  return type == &mp_type_dict || type == &mp_type_bool || mp_obj_is_int(answer) || mp_obj_is_float(answer);
+  return type == &rows_type || type == &mp_type_dict || type == &mp_type_bool || mp_obj_is_int(answer) || mp_obj_is_float(answer);
 }
 
 static const MP_DEFINE_STR_OBJ(json_type_obj, "application/json");

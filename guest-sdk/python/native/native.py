@@ -119,14 +119,51 @@ class _Service:
         return call.info(number) if call else 0
 
 
+class Database:
+    def __init__(self, name):
+        self._name = name
+
+    @property
+    def name(self):
+        return self._name
+
+    def query(self, statement, *args):
+        first = _SQL.ask(self.name, statement, args, None)
+        if _SQL.stream(first):
+            return _SQL.rows(self.name, first)
+        rows = _AllRows(_SQL.dicts(self.name, first, first))
+        rows.first = first
+        return rows
+
+    def query_row(self, statement, *args):
+        return _SQL.row(self.name, statement, args)
+
+
+class _AllRows(list):
+    """All rows of a query."""
+
+    @property
+    def columns(self):
+        return _SQL.rows("", self.first).columns
+
+    def values(self):
+        return _SQL.rows("", self.first).values()
+
+    def dicts(self):
+        return self
+
+
 class _SQL:
     """Queries of databases. An answer is a tuple: columns, rows and the number of the stream with more of them."""
 
+    Database = Database
+    rows = None
     _fail = None
 
     @classmethod
-    def fail_with(cls, function):
-        cls._fail = staticmethod(function)
+    def begin(cls, fail, rows):
+        cls._fail = staticmethod(fail)
+        cls.rows = rows
 
     @classmethod
     def ask(cls, connection, statement, args, most):

@@ -56,6 +56,7 @@ class Provider:
         self.config_schema = config_schema
         self.limits = limits or {}
         self.lifecycle = lifecycle
+        self.sql = Database  # found sooner than an attribute of the class
         self.resources = {}  # routes by URI
         self.templates = []  # in the order of their numbers
         self.any = None
@@ -146,8 +147,6 @@ class Provider:
     notify_list_changed = staticmethod(notify_list_changed)
     config = staticmethod(config)
     env = staticmethod(env)
-
-    sql = Database  # by the name under which the operator granted it
 
     def run(self, *args, **named):
         """Does nothing: wasmres is the server."""

@@ -1,6 +1,7 @@
 """Querying databases that the operator granted under a name."""
 
 import _wasmres_sql as sql
+from _wasmres_sql import Database  # of the name under which the operator granted it
 
 from . import abi
 from .service import fail
@@ -28,51 +29,9 @@ def _fail(code, connection):
     fail(code, "the database " + connection, _WHY)
 
 
-sql.fail_with(_fail)
-
-_ask, _stream, _dicts = sql.ask, sql.stream, sql.dicts  # found sooner than attributes of the module
-
-
-class Database:
-    """A database, by the name under which the operator granted it."""
-
-    def __init__(self, name):
-        self.name = name
-
-    def query(self, statement, *args):
-        name = self.name
-        first = _ask(name, statement, args, None)
-        if _stream(first):
-            return Rows(name, first)
-        rows = _Complete(_dicts(name, first, first))
-        rows._first = first
-        return rows
-
-    def query_row(self, statement, *args):
-        return sql.row(self.name, statement, args)
-
-
 def asked(connection, statement, args):
     """Rows that are made as they are gone over."""
-    return Rows(connection, _ask(connection, statement, args, None))
-
-
-class _Complete(list):
-    """All rows, each a dict. The engine makes and reads a list sooner than Python can a class with methods."""
-
-    def _rows(self):
-        return Rows("", self._first)
-
-    def __getattr__(self, name):  # where a property would make each attribute slower
-        if name == "columns":
-            return self._rows().columns
-        raise AttributeError("rows have no attribute " + name)
-
-    def values(self):
-        return self._rows().values()
-
-    def dicts(self):
-        return self
+    return Rows(connection, sql.ask(connection, statement, args, None))
 
 
 class Rows:
@@ -137,3 +96,6 @@ class Rows:
         if stream:
             self._part = sql.more(self._connection, stream)
         return stream != 0
+
+
+sql.begin(_fail, Rows)
