@@ -49,6 +49,7 @@ func newConnection(id uint32, socket, window *os.File) (*connection, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
+	conn.OfferPipes(mapping)
 	return &connection{id: id, conn: conn, window: mapping, out: protocol.NewSender(conn, mapping)}, nil
 }
 

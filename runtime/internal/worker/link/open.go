@@ -46,6 +46,9 @@ func (s *Set) newLink(conn *protocol.Conn) (*link, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
+	if err := conn.UsePipes(window); err != nil {
+		return nil, errors.Join(err, window.Close(), conn.Close())
+	}
 	l := &link{set: s, conn: conn, window: window, in: protocol.NewReceiver(conn, window), used: time.Now()}
 	l.watchdog = time.AfterFunc(time.Hour, l.checkDeadline)
 	l.watchdog.Stop()

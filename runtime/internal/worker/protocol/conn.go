@@ -25,8 +25,9 @@ const (
 // two messages; [ErrGone] when it was closed within a message or before one was sent; [ErrClosed] after Shutdown or
 // Close. It has [ErrViolation] in its chain when the other process sent an invalid message.
 type Conn struct {
-	sock socket
-	err  atomic.Pointer[error] // nil while there is none
+	sock  socket
+	pipes *pipes                // nil for none; fixed before the first message
+	err   atomic.Pointer[error] // nil while there is none
 
 	// owned by the goroutine that reads
 	in    []byte // read
@@ -51,7 +52,7 @@ func (c *Conn) Begin(number uint64) { c.number = number }
 
 // numberOf returns the number with which a message is sent.
 func (c *Conn) numberOf(kind Kind) uint64 {
-	if kind == KindCredit {
+	if kind == KindCredit || kind == KindSwitch {
 		return 0
 	}
 	return c.number
@@ -180,7 +181,7 @@ func (c *Conn) flush(files []*os.File) error {
 	if len(queued) == 0 {
 		return nil
 	}
-	if err := c.sock.write(queued); err != nil {
+	if err := c.send(queued); err != nil {
 		return c.fail(err)
 	}
 	return nil

@@ -15,6 +15,10 @@
 // when all it announced has been flushed. Then the parent owes it at most a quarter of the window, and a chunk fits into
 // the rest. A dishonest worker can make the parent wait; the parent kills it, which ends every wait.
 //
+// Messages of a link that fit go through a pipe instead of the socket. The file of the window has one for each direction. A
+// process writes to it without a system call while the other one is awake. What does not fit takes the socket, as does the
+// byte that wakes a reader. So a pipe never makes a process wait.
+//
 // The package never starts or kills processes, never looks at the clock for the parent, does not know what a frame or a
 // request means, never reads shared memory twice, and never takes a length for granted.
 package protocol

@@ -22,6 +22,9 @@ const (
 	KindChanged Kind = 8  // to the parent: the URI of a changed resource; empty for the list of resources
 	KindLog     Kind = 9  // to the parent, also as a report: [Log]
 	KindDone    Kind = 10 // to the parent: [Done]
+
+	// KindSwitch says, both ways, that the messages after it come by the pipe, or by the socket again. [Conn.Next] handles it.
+	KindSwitch Kind = 24
 )
 
 // The messages of the control connection.
@@ -70,6 +73,8 @@ var bounds = [...]sizeBounds{
 	KindChanged: {"changed", 0, abi.MaxURI},
 	KindLog:     {"log", logSize, maxLog},
 	KindDone:    {"done", doneSize, doneSize + maxMessage + maxData + maxCause + 4*maxStack},
+
+	KindSwitch: {"switch", 0, 0},
 
 	KindStart:      {"start", 0, MaxPayload},
 	KindNewLink:    {"new_link", 4, 4},

@@ -12,11 +12,7 @@ func (c *Conn) Next() (Kind, []byte, error) {
 	if err := c.failure(); err != nil {
 		return 0, nil, err
 	}
-	c.resetBuffer()
-	if err := c.fill(headerSize); err != nil {
-		return 0, nil, c.fail(err)
-	}
-	kind, size, err := c.parseHeader(c.in[c.at:])
+	kind, size, err := c.nextHeader()
 	if err != nil {
 		return 0, nil, c.fail(err)
 	}
@@ -26,6 +22,24 @@ func (c *Conn) Next() (Kind, []byte, error) {
 	start := c.at + headerSize
 	c.at = start + size
 	return kind, c.in[start:c.at:c.at], nil
+}
+
+// nextHeader reads the header of the next message, which is no switch.
+func (c *Conn) nextHeader() (kind Kind, size int, err error) {
+	for {
+		c.resetBuffer()
+		if err := c.fill(headerSize); err != nil {
+			return 0, 0, err
+		}
+		kind, size, err = c.parseHeader(c.in[c.at:])
+		if err != nil || kind != KindSwitch {
+			return kind, size, err
+		}
+		c.at += headerSize
+		if err := c.switchInput(); err != nil {
+			return 0, 0, err
+		}
+	}
 }
 
 // HasBuffered reports whether bytes were read that Next has not returned yet. Between two calls of a link there are
@@ -70,7 +84,7 @@ func (c *Conn) fill(n int) error {
 		if cap(c.in)-c.at < n {
 			c.makeRoom(n)
 		}
-		got, err := c.sock.read(c.in[len(c.in):cap(c.in)])
+		got, err := c.readInput(c.in[len(c.in):cap(c.in)])
 		if err == io.EOF && len(c.in) > c.at {
 			err = ErrGone
 		}

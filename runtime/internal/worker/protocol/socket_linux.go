@@ -26,6 +26,8 @@ type socket struct {
 	users      atomic.Int64
 	isShutdown atomic.Bool
 
+	onClose func() // releases what calls use beside the descriptor; nil for nothing
+
 	in       unix.Msghdr // for recvmsg, made once
 	buffer   unix.Iovec  // of in
 	maxFiles int         // how many descriptors may come at once
@@ -100,6 +102,9 @@ func (s *socket) leave() error {
 		return nil
 	}
 	closeAll(s.takeFiles())
+	if s.onClose != nil {
+		s.onClose()
+	}
 	return s.file.Close()
 }
 
@@ -212,6 +217,21 @@ func (s *socket) send(p, control []byte) (int, error) {
 		}
 		return n, err
 	}
+}
+
+// ring sends one byte that wakes the other process. It does not wait: a socket without room has such bytes.
+func (s *socket) ring() error {
+	var bell [1]byte
+	_, err := unix.SendmsgN(s.fd, bell[:], nil, nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
+	switch {
+	case err == nil || err == unix.EAGAIN:
+		return nil
+	case s.isShutdown.Load():
+		return ErrClosed
+	case err == unix.EPIPE || err == unix.ECONNRESET:
+		return ErrGone
+	}
+	return err
 }
 
 func (s *socket) shutdown() {

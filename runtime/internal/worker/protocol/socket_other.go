@@ -5,10 +5,11 @@ package protocol
 import (
 	"errors"
 	"os"
+	"sync/atomic"
 )
 
 // A socket is not supported on this system.
-type socket struct{}
+type socket struct{ isShutdown atomic.Bool }
 
 func pair(bool) (ours, theirs *os.File, err error) { return nil, nil, errors.ErrUnsupported }
 
@@ -28,6 +29,12 @@ func (*socket) write([]byte) error { return errors.ErrUnsupported }
 func (*socket) writeFiles([]byte, []*os.File) (int, error) { return 0, errors.ErrUnsupported }
 
 func (*socket) takeFiles() []*os.File { return nil }
+
+func (*socket) enter() bool { return false }
+
+func (*socket) leave() error { return nil }
+
+func (*socket) ring() error { return errors.ErrUnsupported }
 
 func (*socket) shutdown() {}
 

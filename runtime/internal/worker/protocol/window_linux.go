@@ -39,7 +39,7 @@ func NewWindow(size int) (*Window, error) {
 }
 
 func (w *Window) seal() error {
-	if err := unix.Ftruncate(int(w.file.Fd()), int64(w.size)); err != nil {
+	if err := unix.Ftruncate(int(w.file.Fd()), int64(w.size)+pipesSize); err != nil {
 		return err
 	}
 	_, err := unix.FcntlInt(w.file.Fd(), unix.F_ADD_SEALS, windowSeals)
@@ -85,7 +85,10 @@ func (w *Window) read(p []byte, offset int) error {
 }
 
 // A Mapping is the worker's side of a window.
-type Mapping struct{ bytes []byte }
+type Mapping struct {
+	all   []byte
+	bytes []byte // the window
+}
 
 // OpenWindow maps a window. It takes the file, also after an error, and closes it at once: the mapping stays. It
 // refuses a file without the seals of [NewWindow].
@@ -103,20 +106,21 @@ func OpenWindow(f *os.File) (*Mapping, error) {
 	if err := unix.Fstat(fd, &stat); err != nil {
 		return nil, fmt.Errorf("window: %w", os.NewSyscallError("fstat", err))
 	}
-	if err := checkWindow(stat.Size); err != nil {
+	size := stat.Size - pipesSize
+	if err := checkWindow(size); err != nil {
 		return nil, err
 	}
 	b, err := unix.Mmap(fd, 0, int(stat.Size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("window: %w", os.NewSyscallError("mmap", err))
 	}
-	return &Mapping{b}, nil
+	return &Mapping{all: b, bytes: b[:size]}, nil
 }
 
 // Close unmaps the window, which must not be in use.
 func (m *Mapping) Close() error {
-	b := m.bytes
-	if m.bytes = nil; b == nil {
+	b := m.all
+	if m.all, m.bytes = nil, nil; b == nil {
 		return nil
 	}
 	return unix.Munmap(b)

@@ -84,8 +84,10 @@ func TestWindowsKeepTheirSize(t *testing.T) {
 	for name, change := range map[string]func() error{
 		"shrink":       func() error { return unix.Ftruncate(fd, 0) },
 		"grow":         func() error { return unix.Ftruncate(fd, 2*protocol.DefaultWindow) },
-		"grow by data": func() error { _, err := unix.Pwrite(fd, []byte{1}, protocol.DefaultWindow); return err },
-		"reserve":      func() error { return unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, protocol.DefaultWindow, 4096) },
+		"grow by data": func() error { _, err := unix.Pwrite(fd, []byte{1}, protocol.DefaultWindow+pipesSize); return err },
+		"reserve": func() error {
+			return unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, protocol.DefaultWindow+pipesSize, 4096)
+		},
 		"seal": func() error {
 			_, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_FUTURE_WRITE)
 			return err

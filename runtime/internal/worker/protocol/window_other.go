@@ -43,3 +43,9 @@ func OpenWindow(f *os.File) (*Mapping, error) {
 
 // Close unmaps the window.
 func (*Mapping) Close() error { return nil }
+
+// UsePipes returns [errors.ErrUnsupported].
+func (*Conn) UsePipes(*Window) error { return errors.ErrUnsupported }
+
+// OfferPipes does nothing.
+func (*Conn) OfferPipes(*Mapping) {}

@@ -1,0 +1,171 @@
+package protocol
+
+import (
+	"bytes"
+	"runtime"
+)
+
+// parentYields is how often the parent lets other goroutines run before it sleeps until the worker has written: meanwhile
+// they read and queue further calls. A worker sleeps at once: it has nothing else to do, and the parent may need its
+// processor.
+const parentYields = 4
+
+// A link begins with its socket. Either process may then send a switch, after which its messages are in the pipe. A switch in
+// the pipe leads back to the socket, where messages go that do not fit. The worker begins: until it has, the parent does not
+// know that it reads the pipe.
+
+// readInput reads from where the next message comes.
+func (c *Conn) readInput(b []byte) (int, error) {
+	p := c.pipes
+	switch {
+	case p == nil || !p.inputPiped && len(p.early) == 0:
+		return c.sock.read(b)
+	case !p.inputPiped:
+		n := copy(b, p.early)
+		p.early = p.early[n:]
+		return n, nil
+	}
+	if !c.sock.enter() {
+		return 0, ErrClosed
+	}
+	defer c.sock.leave()
+	return c.readPipe(b)
+}
+
+// readPipe returns at least one byte, or an error. The caller keeps the socket open.
+func (c *Conn) readPipe(b []byte) (int, error) {
+	in := &c.pipes.in
+	for try := 0; ; try++ {
+		n, err := in.read(b)
+		switch {
+		case n > 0 || err != nil:
+			c.pipes.idleBells = 0
+			return n, err
+		case c.sock.isShutdown.Load():
+			return 0, ErrClosed
+		case try < c.pipes.yields:
+			runtime.Gosched()
+			continue
+		case !in.fallAsleep():
+			continue
+		}
+		if err := c.awaitBell(); err != nil {
+			if n, _ := in.read(b); n > 0 { // written before the end
+				return n, nil
+			}
+			return 0, err
+		}
+	}
+}
+
+// awaitBell sleeps until a byte comes by the socket. An honest writer sends one for bytes that the reader has read meanwhile,
+// but then writes again before it sends another.
+func (c *Conn) awaitBell() error {
+	var bell [1]byte
+	if _, err := c.sock.read(bell[:]); err != nil {
+		return err
+	}
+	if c.pipes.idleBells++; c.pipes.idleBells > 2 {
+		return Errorf("woken for nothing")
+	}
+	return nil
+}
+
+// switchInput handles a switch of the other process. The bytes of the socket after a switch to the pipe belong to the time
+// after the next switch, which is in the pipe by then.
+func (c *Conn) switchInput() error {
+	p, after := c.pipes, c.in[c.at:]
+	switch {
+	case p == nil:
+		return Errorf("unexpected %v message", KindSwitch)
+	case !p.inputPiped:
+		p.early = append(bytes.Clone(after), p.early...)
+		c.in = c.in[:c.at]
+	case len(after) > 0:
+		return Errorf("%d bytes follow a switch in a pipe", len(after))
+	}
+	p.inputPiped = !p.inputPiped
+	p.isShared.Store(true)
+	return nil
+}
+
+// send sends messages by the pipe or the socket, and returns when they are there. The caller holds sending.
+func (c *Conn) send(b []byte) error {
+	p := c.pipes
+	if p == nil || !p.isShared.Load() {
+		return c.sock.write(b)
+	}
+	if !c.sock.enter() {
+		return ErrClosed
+	}
+	defer c.sock.leave()
+	if c.sock.isShutdown.Load() {
+		return ErrClosed
+	}
+	if !p.outputPiped {
+		isFree, err := p.out.isFreeFor(len(b))
+		if err != nil {
+			return err
+		}
+		if !isFree {
+			return c.sock.write(b)
+		}
+		if err := c.sock.write(appendHeader(nil, KindSwitch, 0, 0)); err != nil {
+			return err
+		}
+		p.outputPiped = true
+	}
+	return c.sendPiped(b)
+}
+
+// sendPiped sends messages by the pipe, or switches to the socket if they do not fit.
+func (c *Conn) sendPiped(b []byte) error {
+	p := c.pipes
+	fits, err := p.out.write(b)
+	if err != nil {
+		return err
+	}
+	if !fits {
+		if err := p.out.writeSwitch(); err != nil {
+			return err
+		}
+		p.outputPiped = false
+	}
+	if err := c.wakeReader(); err != nil || fits {
+		return err
+	}
+	return c.sock.write(b)
+}
+
+// wakeReader wakes the reader of the pipe if it sleeps. It does not block.
+func (c *Conn) wakeReader() error {
+	if !c.pipes.out.wake() {
+		return nil
+	}
+	return c.sock.ring()
+}
+
+// TryFlush sends the queued messages by the pipe, without blocking. It reports false if they must take [Conn.Flush]: they do
+// not fit, the connection has failed, or another goroutine sends.
+func (c *Conn) TryFlush() bool {
+	p := c.pipes
+	if p == nil || !c.sending.TryLock() {
+		return false
+	}
+	defer c.sending.Unlock()
+	if !p.outputPiped || c.failure() != nil || !c.sock.enter() {
+		return false
+	}
+	defer c.sock.leave()
+	c.mu.Lock()
+	fits, err := p.out.write(c.out)
+	if fits {
+		c.out = c.out[:0]
+	}
+	c.mu.Unlock()
+	if err != nil || !fits {
+		return false
+	}
+	c.refuse(c.wakeReader())
+	return true
+}
