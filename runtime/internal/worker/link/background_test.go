@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 )
 
 // busyHost is a process whose machine others use. It blocks the question for that while mu is held.
@@ -25,7 +27,7 @@ func (p *busyHost) Contended() bool {
 func TestACallIsOneReasonToRunInTheBackground(t *testing.T) {
 	p := &busyHost{}
 	s := New(Config{Process: p, Grace: time.Second})
-	l := &link{set: s, watchdog: time.NewTimer(time.Hour)}
+	l := &link{set: s, watchdog: deadline.NewWatch(func() {})}
 	for range 1000 {
 		l.watch(time.Now().Add(time.Hour))
 		var checks sync.WaitGroup

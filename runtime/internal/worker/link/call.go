@@ -112,10 +112,7 @@ func (p *pendingCall) size() int { return len(p.request) + protocol.MaxSession +
 // run waits until the call is ready on its link, and handles the worker's messages. The error is errLost when the
 // worker is lost, and errMoved when the call must take another link.
 func (p *pendingCall) run(ctx context.Context) error {
-	l, seq := p.link, p.seq
-	// The worker sees the deadline by itself, but not a cancellation.
-	stop := context.AfterFunc(p.call.Context(), func() { l.set.cfg.Process.Cancel(l.id, seq) })
-	defer stop()
+	l := p.link
 	p.call.SetPauser(p)
 	defer p.call.SetPauser(nil)
 	switch l.await(p) {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
@@ -20,7 +21,7 @@ type link struct {
 	conn     *protocol.Conn
 	window   *protocol.Window
 	in       *protocol.Receiver
-	watchdog *time.Timer // runs checkDeadline
+	watchdog *deadline.Watch // runs checkDeadline
 
 	// calls so far
 	made             uint64         // how many calls there were
@@ -38,11 +39,13 @@ type link struct {
 
 	inParent      atomic.Bool                // the parent works for the call: a service runs, or a client reads slowly
 	due           atomic.Int64               // deadline of the call under way, relative to Set.began; 0 for none
+	number        atomic.Uint64              // of the call under way, or of the last one
 	underWay      atomic.Pointer[guest.Call] // whose deadline may have moved since due was set
 	lateChecks    atomic.Int32               // how often checkDeadline has found that call overdue
 	overdue       atomic.Bool                // the worker was killed for that call
 	checkInterval atomic.Int64               // until checkLongCall runs again, as a duration
 	isLong        atomic.Bool                // the call is a reason for the worker to run in the background
+	caller        caller
 }
 
 var (
@@ -74,6 +77,9 @@ func (l *link) await(c *pendingCall) state {
 // that does not read may still send, and then no call under way is overdue; so flushQueued kills the worker at the
 // deadline of c.
 func (l *link) flushQueued(c *pendingCall) {
+	if l.conn.TryFlush() {
+		return
+	}
 	stuck := time.AfterFunc(time.Until(c.call.Deadline())+l.set.cfg.Grace, func() {
 		l.set.cfg.Process.Kill()
 		l.conn.Shutdown()
@@ -87,19 +93,26 @@ func (l *link) begin(c *pendingCall) error {
 	if l.conn.HasBuffered() {
 		return protocol.Errorf("the worker sent something between two calls")
 	}
+	l.take(c)
+	return l.conn.Flush()
+}
+
+// take makes c the call under way.
+func (l *link) take(c *pendingCall) {
 	l.conn.Begin(c.seq)
+	l.number.Store(c.seq)
 	l.underWay.Store(c.call)
 	l.watch(c.call.Deadline())
-	return l.conn.Flush()
 }
 
 // receive handles the worker's messages until the call is done. A forbidden message of the guest ends the call; the
 // worker should find the same error, so receive still waits for its end.
 func (l *link) receive(ctx context.Context, c *pendingCall) error {
 	if !c.first {
-		l.conn.Begin(c.seq)
-		l.underWay.Store(c.call)
-		l.watch(c.call.Deadline())
+		l.take(c)
+	}
+	if c.call.Context().Err() != nil { // the caller has gone while the call waited
+		l.set.cfg.Process.Cancel(l.id, c.seq)
 	}
 	began, refused := time.Now(), false
 	for {
@@ -151,6 +164,7 @@ func (l *link) fail(c *pendingCall, err error) error {
 func (l *link) close() {
 	l.due.Store(0) // checkDeadline does nothing then
 	l.watchdog.Stop()
+	l.caller.forget()
 	_ = l.conn.Close() // no call waits for it
 	_ = l.window.Close()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
@@ -50,8 +51,7 @@ func (s *Set) newLink(conn *protocol.Conn) (*link, error) {
 		return nil, errors.Join(err, window.Close(), conn.Close())
 	}
 	l := &link{set: s, conn: conn, window: window, in: protocol.NewReceiver(conn, window), used: time.Now()}
-	l.watchdog = time.AfterFunc(time.Hour, l.checkDeadline)
-	l.watchdog.Stop()
+	l.watchdog = deadline.NewWatch(l.checkDeadline)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l.id = s.opened

@@ -1,6 +1,10 @@
 package link
 
-import "time"
+import (
+	"context"
+	"sync"
+	"time"
+)
 
 // maxLateChecks is how often a call is found overdue before its worker is killed, in equal steps of the grace. On a
 // busy machine the parent's timers are late, so that the worker, which is late as well, gets more time.
@@ -12,14 +16,19 @@ func (l *link) watch(deadline time.Time) {
 	l.lateChecks.Store(0)
 	l.due.Store(int64(deadline.Sub(l.set.began)))
 	l.checkInterval.Store(int64(backgroundAfter))
-	l.watchdog.Reset(min(backgroundAfter, time.Until(deadline)+l.set.cfg.Grace/maxLateChecks))
+	now := time.Now()
+	l.watchdog.Start(now.Add(min(backgroundAfter, deadline.Sub(now)+l.set.cfg.Grace/maxLateChecks)))
 }
+
+// watchAgain runs checkDeadline again after a while.
+func (l *link) watchAgain(after time.Duration) { l.watchdog.Start(time.Now().Add(after)) }
 
 // endWatch ends the effect of watch.
 func (l *link) endWatch() {
 	l.due.Store(0)
 	l.underWay.Store(nil)
 	l.watchdog.Stop()
+	l.caller.forget()
 	l.endBackground()
 	l.used = time.Now()
 }
@@ -37,11 +46,12 @@ func (l *link) checkDeadline() {
 	}
 	if left := due - time.Since(l.set.began); left > 0 {
 		l.lateChecks.Store(0)
-		l.watchdog.Reset(min(l.checkLongCall(), left+l.set.cfg.Grace/maxLateChecks))
+		l.follow()
+		l.watchAgain(min(l.checkLongCall(), left+l.set.cfg.Grace/maxLateChecks))
 		return
 	}
 	if l.lateChecks.Add(1) < maxLateChecks || l.inParent.Load() {
-		l.watchdog.Reset(l.set.cfg.Grace / maxLateChecks)
+		l.watchAgain(l.set.cfg.Grace / maxLateChecks)
 		return
 	}
 	l.kill(due)
@@ -79,4 +89,32 @@ func (l *link) kill(due time.Duration) {
 	l.set.cfg.Logger.Warn("worker killed: a call did not end in time", "link", l.id)
 	l.set.cfg.Process.Kill()
 	l.conn.Shutdown() // the kernel takes long to end a process with much memory
+}
+
+// A caller is that of a long call, whose end the worker is told of: the worker sees the deadline by itself, but not a
+// cancellation. Most calls end before the parent waits for that. The zero value waits for none.
+type caller struct {
+	mu   sync.Mutex
+	stop func() bool // ends the wait; nil for none; guarded by mu
+}
+
+// follow waits for the end of the caller of the call under way.
+func (l *link) follow() {
+	l.caller.mu.Lock()
+	defer l.caller.mu.Unlock()
+	c, number := l.underWay.Load(), l.number.Load()
+	if c == nil || l.caller.stop != nil {
+		return
+	}
+	l.caller.stop = context.AfterFunc(c.Context(), func() { l.set.cfg.Process.Cancel(l.id, number) })
+}
+
+// forget ends the wait of follow. The call is under way no more.
+func (c *caller) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stop != nil {
+		c.stop()
+		c.stop = nil
+	}
 }
