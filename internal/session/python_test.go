@@ -31,11 +31,7 @@ func TestPythonSamples(t *testing.T) {
 	for _, file := range append(sessions, kitSession) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			module, err := project.Build(t.Context(), filepath.Dir(filepath.Dir(file)), project.Python, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			replay(t, module.Binary, file)
+			replay(t, packed(t, filepath.Dir(filepath.Dir(file)), project.Python), file)
 		})
 	}
 }
@@ -46,11 +42,17 @@ func TestKitSession(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the provider is built and compiled")
 	}
-	module, err := project.Build(t.Context(), "../../testdata/wasm/kit-javascript", project.JavaScript, nil)
+	replay(t, packed(t, "../../testdata/wasm/kit-javascript", project.JavaScript), kitSession)
+}
+
+// packed returns the module of the provider in a folder, which is built once for all test processes.
+func packed(t *testing.T, dir string, l project.Language) []byte {
+	t.Helper()
+	module, err := os.ReadFile(guesttest.Packed(t, dir, l))
 	if err != nil {
 		t.Fatal(err)
 	}
-	replay(t, module.Binary, kitSession)
+	return module
 }
 
 // TestKitInAllLanguages replays one session with the conformance kit's providers, which answer the same in each language.

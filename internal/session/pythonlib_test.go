@@ -65,10 +65,7 @@ func TestPythonLibrary(t *testing.T) {
 // openLibrary builds the provider that runs the cases, and grants it what they use.
 func openLibrary(t *testing.T, c cpython) *runtime.Provider {
 	t.Helper()
-	module, err := project.Build(t.Context(), c.source, project.Python, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := packed(t, c.source, project.Python)
 	files, err := fscap.Open([]fscap.Grant{{Host: filepath.Join(c.dir, "data"), Guest: "/data", Access: fscap.ReadWrite}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +82,7 @@ func openLibrary(t *testing.T, c cpython) *runtime.Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := inProcess(t).Load(t.Context(), module.Binary, &runtime.Options{
+	p, err := inProcess(t).Load(t.Context(), module, &runtime.Options{
 		Capabilities: []capability.Capability{files, databases, web},
 		Values:       map[string]string{"env:LIBRARY_TEST": "granted", "env:LIBRARY_URL": c.url},
 		Limits:       runtime.Limits{Timeout: time.Minute},
