@@ -48,9 +48,13 @@ func Attack(ctx context.Context, cfg HostConfig, classes []string, each func(Att
 		return fmt.Errorf("load the provider beside the attacks: %w", err)
 	}
 	defer func() { err = errors.Join(err, honest.Close()) }()
+	engine, err := h.engineOf("")
+	if err != nil {
+		return err
+	}
 	number := 0
 	return attack.Run(ctx, attack.Config{
-		Provider:  provider.Config{Runner: h.runner, ModuleCache: h.modules, Logger: h.log},
+		Provider:  provider.Config{Runner: engine.runner, ModuleCache: h.modules, Logger: h.log},
 		Neighbour: func(ctx context.Context) error { return readProbe(ctx, honest) },
 		Compile:   compileTime,
 	}, cases, func(r attack.Result) {

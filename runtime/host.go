@@ -12,14 +12,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/module"
-	"github.com/wasmres/wasmres/runtime/internal/pool"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/turns"
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
-	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/codedir"
 	"github.com/wasmres/wasmres/runtime/internal/engine/engines"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
@@ -61,8 +58,9 @@ func (i Isolation) resolve() Isolation {
 type HostConfig struct {
 	// Isolation is where guests run. IsolateNone compiles modules in this process too, unless [Main] was called.
 	Isolation Isolation
-	// Engine compiles and runs modules: "wazero" or "wasmtime". Empty means wazero. A program has wasmtime if it was built for
-	// linux/amd64 with CGO_ENABLED=1 and -tags wasmtime; NewHost fails if it was not. See docs/engines.md.
+	// Engine compiles and runs the modules of providers whose Options name none: "wazero" or "wasmtime". Empty means wazero. A
+	// program has wasmtime if it was built for linux/amd64 with CGO_ENABLED=1 and -tags wasmtime; NewHost fails if it was not. See
+	// docs/engines.md.
 	Engine string
 	// CacheDir is a private directory of compiled modules, which NewHost makes with mode 0700. If it is empty, the Host
 	// uses a temporary one, which Close removes.
@@ -98,13 +96,17 @@ type HostConfig struct {
 type Host struct {
 	// fixed at creation
 	isolation Isolation
-	runner    guest.Runner
-	workers   *worker.Runner                                 // nil when guests run in this process
-	modules   module.Cache                                   // nil when modules are compiled in this process
-	compile   func(ctx context.Context, binary []byte) error // likewise
-	openings  *turns.Line                                    // has a slot for each module that Open has in memory
-	live      *live.Group                                    // nil bounds nothing
+	kind      engines.Kind       // of providers that name no engine
+	cacheDir  string             // of compiled modules
+	workers   *worker.Runner     // nil when guests run in this process
+	compiler  *compiler.Compiler // nil when modules are compiled in this process
+	modules   module.Cache       // likewise
+	openings  *turns.Line        // has a slot for each module that Open has in memory
+	live      *live.Group        // nil bounds nothing
 	log       *slog.Logger
+
+	nativesMu sync.Mutex               // taken before mu
+	natives   map[engines.Kind]*native // that were needed so far, and that of kind; guarded by nativesMu
 
 	mu      sync.Mutex
 	open    int            // providers; guarded by mu
@@ -119,25 +121,25 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Host{isolation: cfg.Isolation.resolve(), openings: turns.New(cmp.Or(cfg.MaxOpenings, defaultOpenings)), live: groupOf(cfg.Live), log: cfg.Logger}
+	h := &Host{isolation: cfg.Isolation.resolve(), openings: turns.New(cmp.Or(cfg.MaxOpenings, defaultOpenings)), live: groupOf(cfg.Live), natives: map[engines.Kind]*native{}, log: cfg.Logger}
 	if h.isolation == IsolateProcess && !mainCalled.Load() {
 		return nil, ErrNoMain
 	}
 	if cfg.MaxOpenings < 0 {
 		return nil, fmt.Errorf("HostConfig.MaxOpenings %d must not be negative", cfg.MaxOpenings)
 	}
-	kind, err := engines.Parse(cfg.Engine)
-	if err != nil {
+	var err error
+	if h.kind, err = engines.Parse(cfg.Engine); err != nil {
 		return nil, err
 	}
-	if err := h.start(cfg, kind); err != nil {
+	if err := h.start(cfg); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	return h, nil
 }
 
 // start opens the compiler, and the workers or the engine.
-func (h *Host) start(cfg HostConfig, kind engines.Kind) error {
+func (h *Host) start(cfg HostConfig) error {
 	if cfg.CacheDir == "" {
 		dir, err := os.MkdirTemp("", "wasmres-")
 		if err != nil {
@@ -149,36 +151,27 @@ func (h *Host) start(cfg HostConfig, kind engines.Kind) error {
 	if err := codedir.Check(cfg.CacheDir); err != nil {
 		return err
 	}
+	h.cacheDir = cfg.CacheDir
 	if !mainCalled.Load() {
-		return h.openEngine(kind, engine.Config{CacheDir: cfg.CacheDir, Logger: h.log})
+		_, err := h.engineOf("")
+		return err
 	}
-	c, err := compiler.New(compiler.Config{Engine: kind, CacheDir: cfg.CacheDir, MaxBytes: cfg.CacheSize, Concurrent: cfg.MaxCompiles, Busy: h.busy, Reserve: h.reserver(), Logger: h.log})
+	c, err := compiler.New(compiler.Config{Engine: h.kind, CacheDir: cfg.CacheDir, MaxBytes: cfg.CacheSize, Concurrent: cfg.MaxCompiles, Busy: h.busy, Reserve: h.reserver(), Logger: h.log})
 	if err != nil {
 		return err
 	}
-	h.modules, h.compile = c, c.Compile
+	h.compiler, h.modules = c, c
 	if h.isolation == IsolateNone {
-		return h.openEngine(kind, engine.Config{CacheDir: cfg.CacheDir, Precompile: c.Folder, Logger: h.log})
-	}
-	code := c.Code
-	if !c.MapsCode() {
-		code = nil
+		_, err := h.engineOf("")
+		return err
 	}
 	h.workers, err = worker.New(worker.Config{
-		Engine: kind, Code: code, Compile: c.FolderOf, Invalidate: c.Invalidate, Used: c.Used, Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: h.live, Logger: h.log,
+		NativeCode: codeOf(h.kind, c), Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: h.live, Logger: h.log,
 	})
-	h.runner = h.workers
-	return err
-}
-
-// openEngine makes guests run in this process.
-func (h *Host) openEngine(kind engines.Kind, cfg engine.Config) error {
-	engine, err := kind.Open(cfg)
 	if err != nil {
 		return err
 	}
-	h.closers = append(h.closers, engine.Close)
-	h.runner = pool.InProcess{Engine: engine}
+	h.natives[h.kind] = &native{runner: h.workers, compile: c.Compile}
 	return nil
 }
 

@@ -24,6 +24,8 @@ type Options struct {
 	// same service the later one counts. Open and Load own them: the provider closes them with itself, and so does a
 	// failed Open or Load.
 	Capabilities []capability.Capability
+	// Engine compiles and runs the module: "wazero" or "wasmtime". Empty means that of the Host. See [HostConfig].
+	Engine string
 	// Values is the configuration that the provider may read, by key.
 	Values map[string]string
 	// Limits bound each call. Zero fields take the defaults.

@@ -15,13 +15,13 @@ type Prepared struct {
 	Digest string // of the module, as in "sha256:9f86…"
 	Code   string // digest of the code that runs; modules that differ in custom sections only have the same
 
-	host   *Host
+	engine *native
 	binary []byte // metered
 	share  *fair.Share
 }
 
 // Prepare checks the module in a file of at most 64 MiB, as Open does before it compiles anything, and runs nothing. Of opts
-// the limits count, and the Share, which pays for that and for Compile. Errors have the codes of Open's.
+// the limits and the Engine count, and the Share, which pays for that and for Compile. Errors have the codes of Open's.
 func (h *Host) Prepare(file string, opts *Options) (*Prepared, error) {
 	o := opts.withDefaults()
 	binary, err := readModule(file)
@@ -29,6 +29,10 @@ func (h *Host) Prepare(file string, opts *Options) (*Prepared, error) {
 		return nil, err
 	}
 	limits, err := o.Limits.WithDefaults()
+	if err != nil {
+		return nil, err
+	}
+	engine, err := h.engineOf(o.Engine)
 	if err != nil {
 		return nil, err
 	}
@@ -42,14 +46,14 @@ func (h *Host) Prepare(file string, opts *Options) (*Prepared, error) {
 	if m.Binary() == nil {
 		return nil, errors.New("the cached module has no code")
 	}
-	return &Prepared{Digest: m.Digest, Code: digestOf(m.Binary()), host: h, binary: m.Binary(), share: o.Share.shareOf()}, nil
+	return &Prepared{Digest: m.Digest, Code: digestOf(m.Binary()), engine: engine, binary: m.Binary(), share: o.Share.shareOf()}, nil
 }
 
 // Compile has the native code of the module in the Host's cache. Where modules are compiled in this process, it does nothing:
 // Open compiles them. It returns soon after ctx ends.
 func (p *Prepared) Compile(ctx context.Context) error {
-	if p.host.compile == nil {
+	if p.engine.compile == nil {
 		return nil
 	}
-	return p.host.compile(p.share.Context(ctx), p.binary)
+	return p.engine.compile(p.share.Context(ctx), p.binary)
 }

@@ -126,13 +126,25 @@ func New(cfg Config) (*Compiler, error) {
 		return nil, fmt.Errorf("compiler: %w", err)
 	}
 	cfg.CacheDir = dir
+	return newCompiler(cfg, turns.New(cfg.Concurrent)), nil
+}
+
+// With returns a Compiler for another engine. It has the configuration of c, and both share the slots of Config.Concurrent.
+func (c *Compiler) With(kind engines.Kind) *Compiler {
+	cfg := c.cfg
+	cfg.Engine = kind
+	return newCompiler(cfg, c.line)
+}
+
+// newCompiler makes a Compiler with a complete configuration.
+func newCompiler(cfg Config, line *turns.Line) *Compiler {
 	return &Compiler{
 		cfg:          cfg,
-		line:         turns.New(cfg.Concurrent),
-		store:        &store{engine: cfg.Engine, dir: dir, maxBytes: cfg.MaxBytes, program: sync.OnceValues(program)},
+		line:         line,
+		store:        &store{engine: cfg.Engine, dir: cfg.CacheDir, maxBytes: cfg.MaxBytes, program: sync.OnceValues(program)},
 		known:        map[digest]outcome{},
 		compilations: map[digest]*compilation{},
-	}, nil
+	}
 }
 
 // Compile puts the native code of a module into the compilation cache, unless it is there. The error is

@@ -146,7 +146,7 @@ func same(ctx context.Context, guests []*guest, export string, sig abi.Signature
 		if got := g.call(ctx, export, sig, args); !got.equal(first) {
 			return fmt.Errorf("%s%x: %s: %v, %s: %v", export, args, guests[0].kind, first, g.kind, got)
 		}
-		if !bytes.Equal(g.memory.bytes, guests[0].memory.bytes) {
+		if !bytes.Equal(g.memory.Bytes(), guests[0].memory.Bytes()) {
 			return fmt.Errorf("%s%x: the memories of %s and %s differ", export, args, guests[0].kind, g.kind)
 		}
 		for i := range g.globals {

@@ -12,6 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/engines"
 	"github.com/wasmres/wasmres/runtime/internal/meter"
+	"github.com/wasmres/wasmres/runtime/internal/snapshot"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
@@ -47,12 +48,15 @@ var errTick = errors.New("the fuel is used up")
 
 // start makes an instance, and writes its data.
 func start(ctx context.Context, kind engines.Kind, e engine.Engine, code *meter.Module) (*guest, error) {
-	g := &guest{kind: kind, memory: &memory{limit: uint64(code.MaxPages) * engine.PageSize}}
+	g := &guest{kind: kind}
 	m, err := e.Compile(ctx, code.Binary, hostFuncs())
 	if err != nil {
 		return nil, err
 	}
 	g.module = m
+	if g.memory, err = newMemory(code.MaxPages); err != nil {
+		return nil, errors.Join(err, g.close())
+	}
 	if g.inst, err = m.Instantiate(ctx, g, g.memory); err != nil {
 		return nil, errors.Join(err, g.close())
 	}
@@ -72,6 +76,9 @@ func (g *guest) close() error {
 	var err error
 	if g.inst != nil {
 		err = g.inst.Close()
+	}
+	if g.memory != nil {
+		err = errors.Join(err, g.memory.Release())
 	}
 	return errors.Join(err, g.module.Close())
 }
@@ -138,10 +145,18 @@ func imports() (all []admit.Import) {
 	return all
 }
 
-// A memory is that of a guest.
+// A memory is that of a guest. Its bytes do not belong to Go, since an engine may keep their address.
 type memory struct {
-	bytes []byte
+	*snapshot.Memory
 	limit uint64
+}
+
+func newMemory(pages uint32) (*memory, error) {
+	m, err := snapshot.Blank(uint64(max(1, pages)) * engine.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	return &memory{m, uint64(pages) * engine.PageSize}, nil
 }
 
 // Reallocate implements [engine.LinearMemory].
@@ -149,15 +164,5 @@ func (m *memory) Reallocate(size uint64) []byte {
 	if size > m.limit {
 		return nil
 	}
-	if size > uint64(cap(m.bytes)) {
-		m.bytes = append(make([]byte, 0, size), m.bytes...)
-	}
-	m.bytes = m.bytes[:size]
-	if m.bytes == nil {
-		m.bytes = []byte{}
-	}
-	return m.bytes
+	return m.Memory.Reallocate(size)
 }
-
-// Free implements [engine.LinearMemory].
-func (m *memory) Free() {}

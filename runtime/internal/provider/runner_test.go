@@ -41,7 +41,7 @@ func workers(tb testing.TB, logger *slog.Logger) *worker.Runner {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := worker.New(worker.Config{Engine: enginetest.Kind(), Compile: c.FolderOf, Invalidate: c.Invalidate, Grace: patience, Logger: logger})
+	r, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind(), Compile: c.FolderOf, Invalidate: c.Invalidate}, Grace: patience, Logger: logger})
 	if err != nil {
 		tb.Fatal(err)
 	}

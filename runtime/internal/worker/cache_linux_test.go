@@ -117,7 +117,7 @@ func TestAWorkerCopiesNativeCodeThatItCannotMap(t *testing.T) {
 		"a file of no bytes": func(context.Context, string) (*os.File, error) { return os.Create(filepath.Join(t.TempDir(), "empty")) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRunnerIn(t, t.TempDir(), worker.Config{Code: code})
+			r := newRunnerIn(t, t.TempDir(), worker.Config{NativeCode: worker.NativeCode{Code: code}})
 			works(t, load(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}, wat(t, "faults.wasm")))
 			if r.Isolation().Copied == "" {
 				t.Error("nothing says why the code is copied")

@@ -131,7 +131,7 @@ func (g *guests) compile(ctx context.Context) error {
 	if !g.opened.Load() {
 		g.host.ReleaseModule()
 	}
-	g.compiled, err = g.runner.cfg.Compile(g.host.Share.Context(ctx), whole.Binary(), loaderOf(g.host.Module))
+	g.compiled, err = g.runner.code.Compile(g.host.Share.Context(ctx), whole.Binary(), loaderOf(g.host.Module))
 	return err
 }
 
@@ -187,7 +187,7 @@ func (g *guests) startOne(ctx context.Context) (_ *worker, err error) {
 	if err != nil {
 		return nil, errors.Join(err, g.invalidateCompiled(err))
 	}
-	g.runner.cfg.Used(g.compiled)
+	g.runner.code.Used(g.compiled)
 	if err := g.setReady(w.ready); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -217,7 +217,7 @@ func (g *guests) invalidateCompiled(err error) error {
 	if err != nil {
 		return err
 	}
-	return g.runner.cfg.Invalidate(whole.Binary())
+	return g.runner.code.Invalidate(whole.Binary())
 }
 
 // openModule returns a file in memory with the module without its code, for the worker.
@@ -248,10 +248,10 @@ func (g *guests) closeModule(f *os.File) {
 
 // openCode opens the file of the native code for the worker. Without one, copied says why.
 func (g *guests) openCode() (code *os.File, copied string) {
-	if g.runner.cfg.Code == nil {
+	if g.runner.code.Code == nil {
 		return nil, ""
 	}
-	code, err := g.runner.cfg.Code(g.life, g.compiled)
+	code, err := g.runner.code.Code(g.life, g.compiled)
 	if err != nil {
 		g.runner.cfg.Logger.Warn("native code is copied into the worker, which takes more memory", "err", err)
 		return nil, err.Error()

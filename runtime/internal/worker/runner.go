@@ -21,8 +21,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
-// Config configures a Runner. Compile and Invalidate are required.
-type Config struct {
+// NativeCode is how modules get the native code of an engine. Compile and Invalidate are required.
+type NativeCode struct {
 	// Compile compiles a metered module, in another process, and returns the absolute path of the directory that is the
 	// engine's compilation cache of this module alone: a worker may read all files in it. If load is not nil, it returns the module
 	// again, and Compile does not hold binary while the module waits for its turn.
@@ -36,6 +36,21 @@ type Config struct {
 	Code func(ctx context.Context, dir string) (*os.File, error)
 	// Used is called with the directory whenever a worker was started from it. Nil calls nothing.
 	Used func(dir string)
+}
+
+func (c *NativeCode) complete() error {
+	if c.Compile == nil || c.Invalidate == nil {
+		return errors.New("worker: NativeCode.Compile and NativeCode.Invalidate are required")
+	}
+	if c.Used == nil {
+		c.Used = func(string) {}
+	}
+	return nil
+}
+
+// Config configures a Runner. NativeCode is required.
+type Config struct {
+	NativeCode
 	// Executable is the program to start; it calls [child.Main] first. Empty means the running program.
 	Executable string
 	// Idle is how long a worker without calls keeps running; longer if guest state outlives calls: then for at least
@@ -74,9 +89,16 @@ const defaultPipelineUnder = 250 * time.Microsecond
 
 // A Runner is a [guest.Runner] that runs the guests of each module in their own worker. It is safe for concurrent use.
 type Runner struct {
+	*shared
 	// fixed at creation
-	cfg    Config
-	tests  func() engine.Tests // runs the engine's tests once
+	code  NativeCode
+	tests func() engine.Tests // runs the engine's tests once
+}
+
+// shared is what Runners of several engines share: a standby worker serves a module of any engine.
+type shared struct {
+	// fixed at creation
+	cfg    Config // whose NativeCode is that of the first Runner
 	made   time.Time
 	starts *live.Group // has a place for each worker while it starts
 
@@ -94,8 +116,8 @@ type Isolation struct {
 
 // New makes a Runner. It starts no process before a module is opened.
 func New(cfg Config) (*Runner, error) {
-	if cfg.Compile == nil || cfg.Invalidate == nil {
-		return nil, errors.New("worker: Config.Compile and Config.Invalidate are required")
+	if err := cfg.NativeCode.complete(); err != nil {
+		return nil, err
 	}
 	if min(cfg.Grace, cfg.PipelineUnder, cfg.Idle, cfg.LinkIdle) < 0 || min(cfg.MaxStarts, cfg.Standby) < 0 {
 		return nil, fmt.Errorf("worker: Config.Grace %v, PipelineUnder %v, Idle %v, LinkIdle %v, MaxStarts %d and Standby %d must not be negative",
@@ -110,20 +132,31 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.LinkIdle == 0 {
 		cfg.LinkIdle = defaultLinkIdle
 	}
-	if cfg.Used == nil {
-		cfg.Used = func(string) {}
-	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	tests := sync.OnceValue(func() engine.Tests { return cfg.Engine.Test(cfg.Logger) })
 	starts, err := live.New(live.Config{Max: cmp.Or(cfg.MaxStarts, 2*goruntime.GOMAXPROCS(0))})
 	if err != nil {
 		return nil, err
 	}
-	r := &Runner{cfg: cfg, tests: tests, made: time.Now(), starts: starts}
+	s := &shared{cfg: cfg, made: time.Now(), starts: starts}
+	r := s.newRunner(cfg.NativeCode)
 	r.standby.runner, r.standby.size = r, cmp.Or(cfg.Standby, 1)
 	return r, nil
+}
+
+// With returns a Runner for modules of another engine. Both share the configuration of r, the standby workers and the slots in
+// which workers start.
+func (r *Runner) With(code NativeCode) (*Runner, error) {
+	if err := code.complete(); err != nil {
+		return nil, err
+	}
+	return r.newRunner(code), nil
+}
+
+// newRunner makes a Runner for complete code.
+func (s *shared) newRunner(code NativeCode) *Runner {
+	return &Runner{shared: s, code: code, tests: sync.OnceValue(func() engine.Tests { return code.Engine.Test(s.cfg.Logger) })}
 }
 
 // Isolation returns the isolation of the worker that was started last; nil when none was.

@@ -146,7 +146,7 @@ func (w *worker) startRequest() *protocol.StartRequest {
 		Limits: h.Limits, Lifecycle: h.MaxLifecycle, Config: h.Values, Clock: h.Clock, Records: h.Records, Expose: h.ExposeErrors,
 		Services: slices.Sorted(maps.Keys(h.Services)),
 		Compiled: []byte(g.compiled), Processors: goruntime.GOMAXPROCS(0), Threads: w.threads(), Reset: reset,
-		Engine: g.runner.cfg.Engine, Tests: g.runner.tests(), LogLevel: int(logLevel(h.Logger)),
+		Engine: g.runner.code.Engine, Tests: g.runner.tests(), LogLevel: int(logLevel(h.Logger)),
 	}
 }
 

@@ -53,6 +53,7 @@ type kit struct {
 	makeCacheDir func(dir string) error
 	fingerprint  func(ctx context.Context, dir string) (string, error)
 	test         func(*slog.Logger) engine.Tests
+	warm         func()
 	threadStack  uint64
 	nativeCode   func(entry io.ReaderAt, size int64) (*io.SectionReader, error) // nil if the engine maps its entries by itself
 }
@@ -67,6 +68,7 @@ var kits = map[Kind]kit{
 		fingerprint:  wazero.Fingerprint,
 		test:         wazero.Test,
 		nativeCode:   wazero.NativeCode,
+		warm:         wazero.Warm,
 	},
 }
 
@@ -125,5 +127,18 @@ func (k Kind) NativeCode(entry io.ReaderAt, size int64) (*io.SectionReader, erro
 	return k.kit().nativeCode(entry, size)
 }
 
-// ThreadStack is how much address space the stack of a thread takes beyond the usual, in bytes.
-func (k Kind) ThreadStack() uint64 { return k.kit().threadStack }
+// ThreadStack returns how much address space the stack of a thread of this program takes beyond the usual, in bytes, whichever
+// engine it runs.
+func ThreadStack() (size uint64) {
+	for _, k := range kits {
+		size = max(size, k.threadStack)
+	}
+	return size
+}
+
+// Warm uses all engines of this program once, so that the first module of this process is ready earlier.
+func Warm() {
+	for _, kind := range All() {
+		kits[kind].warm()
+	}
+}

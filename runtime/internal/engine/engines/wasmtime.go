@@ -15,6 +15,7 @@ func init() {
 		makeCacheDir: wasmtime.MakeCacheDir,
 		fingerprint:  wasmtime.Fingerprint,
 		test:         wasmtime.Test,
+		warm:         wasmtime.Warm,
 		threadStack:  wasmtime.ThreadStack,
 	}
 }

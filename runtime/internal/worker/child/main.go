@@ -8,7 +8,7 @@ import (
 
 	"github.com/wasmres/wasmres/runtime/internal/confine"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
-	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
+	"github.com/wasmres/wasmres/runtime/internal/engine/engines"
 	"github.com/wasmres/wasmres/runtime/internal/process"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
@@ -66,14 +66,14 @@ func work(hooks Hooks) error {
 }
 
 // prepare does what each start needs and no request says, while a standby worker waits for one: the first use of a type by
-// package json, of the metrics of Go, and of the engine takes many times as long as the next. For a worker that has not
+// package json, of the metrics of Go, and of an engine takes many times as long as the next. For a worker that has not
 // stood by it would only delay the start.
 func prepare() {
 	_ = json.Unmarshal([]byte(`{"Limits":{}}`), &protocol.StartRequest{})
 	_, _ = json.Marshal(protocol.ReadyMessage{})
 	memoryOfGo()
 	confine.Prepare()
-	wazero.Warm()
+	engines.Warm()
 }
 
 // start waits for the start request, which may take long, and carries it out.
