@@ -61,3 +61,30 @@ func greetingFile(t *testing.T) string {
 	}
 	return file
 }
+
+func TestCallsAreComparedOnBothEngines(t *testing.T) {
+	for _, isolation := range []runtime.Isolation{runtime.IsolateDefault, runtime.IsolateNone} {
+		t.Run(isolation.String(), func(t *testing.T) {
+			h, compared := newHost(t, isolation), 0
+			p, err := h.Load(t.Context(), greeting, &runtime.Options{Compare: &runtime.Compare{Wait: true, OnCompared: func(c *runtime.Compared) {
+				compared++
+				if c.Failed != nil || len(c.Differences) > 0 {
+					t.Errorf("got %+v", c)
+				}
+			}}})
+			if len(runtime.Engines()) == 1 {
+				if err == nil || !strings.Contains(err.Error(), "build with CGO_ENABLED=1 -tags wasmtime") {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			if _, err := p.Read(t.Context(), "greeting://Ada"); err != nil || compared != 1 {
+				t.Errorf("got %v, compared %d times", err, compared)
+			}
+		})
+	}
+}

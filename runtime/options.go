@@ -86,6 +86,8 @@ type Options struct {
 	// sleeping; random numbers follow from 64 bits that the Host chooses for each call. Up to 2 MiB of what the capabilities
 	// answer are in memory until the call has ended.
 	Record bool
+	// Compare has calls run again on another engine. Nil compares none.
+	Compare *Compare
 	// OnUngranted receives the first request to each service that no capability provides, once in each call of the guest.
 	// It must not block or keep request. Nil discards.
 	OnUngranted func(ctx context.Context, id abi.Service, request []byte)

@@ -53,10 +53,14 @@ func (h *Host) load(ctx context.Context, module []byte, o *Options, released fun
 	if err != nil {
 		return nil, err
 	}
+	compare, err := h.comparisonOf(o)
+	if err != nil {
+		return nil, err
+	}
 	inner, err := provider.Open(ctx, provider.Config{
 		Name: o.Name, Version: o.Version, HidePrincipal: o.HidePrincipal, Runner: engine.runner, ModuleCache: h.modules, Source: o.Reload, OnRelease: released, Limits: o.Limits, ModuleLimits: o.ModuleLimits, Lifecycle: o.Lifecycle,
 		Services: servicesOf(o), OnUngranted: o.OnUngranted, ExposeErrors: o.ExposeErrors, Values: values, Clock: o.Clock.determinism(),
-		Admit: o.Admit, OnCall: o.OnCall, OnFault: o.OnFault, Record: o.Record, DebugModules: o.DebugModules, Provenance: o.Provenance,
+		Admit: o.Admit, OnCall: o.OnCall, OnFault: o.OnFault, Record: o.Record, Compare: compare, DebugModules: o.DebugModules, Provenance: o.Provenance,
 		PageSize: pageSize(o.Limits), Cache: o.Cache, Lazy: o.Lazy, Live: groupOf(o.Live), Share: o.Share.shareOf(), Feeds: feedsOf(o.Capabilities), Logger: o.Logger,
 	}, module)
 	if err != nil {

@@ -24,6 +24,7 @@ type Config struct {
 	ExposeErrors bool                // clients get the first line of an ordinary error of the guest
 	Clock        *Clock              // replaces the real time and random numbers; nil for the real ones
 	Records      bool                // calls are recorded: sleeping takes its time, although there is a Clock
+	Tapes        bool                // calls have a [Tape], also without Records, under a fixed Clock
 	Lazy         bool                // a worker starts with the first call, if the module contains its manifest
 	Live         *live.Group         // bounds the workers of this module and others; nil for none; unused without workers
 	// Notify receives the guest's notices: the URI of a changed resource, or the empty string when the list has

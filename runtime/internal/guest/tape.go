@@ -40,9 +40,9 @@ const exchangeCost = 128
 // maxTape bounds what a Tape holds, in bytes.
 const maxTape = 2 << 20
 
-// newTape makes a Tape; nil unless the calls of h are recorded.
+// newTape makes a Tape; nil unless the calls of h have one.
 func (h *Host) newTape() *Tape {
-	if !h.Records {
+	if !h.Records && !h.Tapes {
 		return nil
 	}
 	return &Tape{left: maxTape}
@@ -68,10 +68,11 @@ func (t *Tape) add(id abi.Service, request []byte, resp capability.Response, cod
 	})
 }
 
-// BeginTape has the call begin now, with random numbers of its own, and keeps what the services answer. It does nothing unless
-// the calls of the host are recorded. It is called before the call begins.
+// BeginTape keeps what the services answer. If the calls of the host are recorded, it has the call begin now, with random numbers of
+// its own. It does nothing for a host whose calls have no tapes. It is called before the call begins.
 func (c *Call) BeginTape() {
-	if c.tape = c.host.newTape(); c.tape != nil {
+	c.tape = c.host.newTape()
+	if c.host.Records {
 		c.origin = Origin{Time: time.Now(), Seed: rand.Uint64()}
 	}
 }

@@ -41,7 +41,8 @@ func (p *Provider) run(ctx context.Context, op abi.Op, req *abi.Request, sink ab
 		return nil, limits.Usage{}, err
 	}
 	span := p.beginSpan(request, op, req)
-	c := p.host.NewCall(op, req, sink)
+	w := p.comparer.begin(sink)
+	c := p.host.NewCall(op, req, w.sink(sink))
 	c.SetSpan(span)
 	if origin != nil {
 		c.SetOrigin(*origin)
@@ -60,6 +61,7 @@ func (p *Provider) run(ctx context.Context, op abi.Op, req *abi.Request, sink ab
 	if p.cfg.OnCall != nil {
 		p.cfg.OnCall(ctx, used)
 	}
+	p.comparer.ended(ctx, w, c, used, err)
 	if err == nil {
 		return c.Reply(), used, nil
 	}

@@ -50,12 +50,24 @@ func isFault(err error) bool {
 
 // tellFault reports a call that failed because of the guest. used is what the call has used.
 func (p *Provider) tellFault(ctx context.Context, c *guest.Call, err error, used limits.Usage) {
-	f := &Fault{Digest: p.host.Module.Digest, Request: c.Request, Used: used, Err: err, Crash: abi.CrashOf(err)}
-	if p.cfg.Record {
-		f.Record = p.recordOf(c, f)
+	f := p.faultOf(c, err, used)
+	if !p.cfg.Record {
+		f.Record = nil
 	}
 	p.cfg.OnFault(ctx, f)
 }
+
+// faultOf describes a call that has ended, with its record if calls have records.
+func (p *Provider) faultOf(c *guest.Call, err error, used limits.Usage) *Fault {
+	f := &Fault{Digest: p.host.Module.Digest, Request: c.Request, Used: used, Err: err, Crash: abi.CrashOf(err)}
+	if p.cfg.hasRecords() {
+		f.Record = p.recordOf(c, f)
+	}
+	return f
+}
+
+// hasRecords reports whether calls have records.
+func (cfg *Config) hasRecords() bool { return cfg.Record || cfg.Compare != nil }
 
 // recordOf returns the record of a call that has ended.
 func (p *Provider) recordOf(c *guest.Call, f *Fault) *CallRecord {
@@ -101,9 +113,11 @@ func (discard) Content(*abi.Content) error { return nil }
 func (discard) Body([]byte) error          { return nil }
 func (discard) Progress(abi.Progress)      {}
 
-// setClock gives guests whose calls are recorded a clock, unless they have one.
+// setClock gives guests whose calls are recorded a clock, unless they have one. Under a clock that they have, calls that are compared
+// see what they would see otherwise.
 func (cfg *Config) setClock() {
-	if cfg.Record && cfg.Clock == nil {
+	cfg.ownClock = cfg.Clock == nil || cfg.Record
+	if cfg.hasRecords() && cfg.Clock == nil {
 		cfg.Clock = &guest.Clock{Time: time.Now(), Seed: rand.Uint64()}
 	}
 }

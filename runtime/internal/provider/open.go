@@ -78,6 +78,8 @@ type Config struct {
 	// Record has OnFault receive records of the calls, by which they can run again. Then guests see a clock that stands still
 	// while they compute, and random numbers that follow from 64 bits which the host chooses for each call.
 	Record bool
+	// Compare has calls run again elsewhere, and what Record does to calls. Nil compares none.
+	Compare *Comparison
 	// ExposeErrors gives clients the first line of an ordinary error of the guest, which only the log has otherwise.
 	ExposeErrors bool
 	// OnUngranted receives the first request to each service that is absent from Services, once in each call of the guest. It
@@ -97,6 +99,8 @@ type Config struct {
 	// Provenance is what clients are told of the provider; nil for nothing. Open sets its Digest and Version.
 	Provenance *resource.Provenance
 	Logger     *slog.Logger // nil discards
+
+	ownClock bool // each call has a time of its own, if calls have records
 }
 
 func (cfg *Config) fill() (err error) {
@@ -160,9 +164,10 @@ func OpenModule(ctx context.Context, cfg Config, m *module.Module) (_ *Provider,
 		Call: p.callURI, Implements: p.implements, OnChange: p.invalidate,
 		MaxCalls: max(1, cfg.Limits.Calls/2), Feeds: cfg.Feeds, Logger: cfg.Logger,
 	})
+	p.comparer = newComparer(p)
 	p.close, p.names = sync.OnceValue(p.release), sync.OnceValue(p.functionNames)
 	p.host, err = guest.NewHost(guest.Config{
-		Module: m, Limits: cfg.Limits, Services: cfg.Services, MaxLifecycle: cfg.Lifecycle, Values: cfg.Values, Clock: cfg.Clock, Records: cfg.Record,
+		Module: m, Limits: cfg.Limits, Services: cfg.Services, MaxLifecycle: cfg.Lifecycle, Values: cfg.Values, Clock: cfg.Clock, Records: cfg.hasRecords() && cfg.ownClock, Tapes: cfg.hasRecords(),
 		Notify: p.broker.Publish, OnUngranted: cfg.OnUngranted, ExposeErrors: cfg.ExposeErrors, Lazy: cfg.Lazy, Live: cfg.Live, Share: cfg.Share, OnRelease: cfg.OnRelease, Logger: cfg.Logger,
 	})
 	if err == nil {
@@ -240,8 +245,9 @@ func (p *Provider) release() error {
 	if p.host != nil {
 		defer p.host.Close()
 	}
+	compared := p.comparer.close()
 	if p.guests == nil {
-		return nil
+		return compared
 	}
-	return p.guests.Close()
+	return errors.Join(compared, p.guests.Close())
 }

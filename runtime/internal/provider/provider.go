@@ -30,6 +30,7 @@ type Provider struct {
 	names      func() symbol.Names // of functions, by index; reads them once
 	cache      *cache.Cache        // nil when nothing is cached
 	broker     *subscribe.Broker
+	comparer   *comparer              // nil if no call is compared
 	provenance []*resource.Provenance // nil for none
 	close      func() error           // works once
 }
