@@ -120,6 +120,8 @@ test: ## first what compiles the examples without the race detector: the other t
 
 # Each of these links a library of 50 MB: make check tests the engine alone.
 wasmtime: ## the tests of providers, workers and attacks on the second engine
+	CGO_ENABLED=1 $(TEST) -short -tags wasmtime -run Engine ./runtime
+	CGO_ENABLED=1 $(TEST) -tags wasmtime -run 'TestScripts/^engines$$' ./cmd/wasmres
 	WASMRES_ENGINE=wasmtime CGO_ENABLED=1 $(TEST) -short -tags wasmtime $(WASMTIME) $(addprefix ./runtime/internal/,differential provider worker attack hostile)
 
 attack: ## the corpus of attacks, with nothing of the same priority beside it that would disturb its clocks

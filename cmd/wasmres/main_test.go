@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +34,12 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Files:         scriptFiles(t),
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+		Condition: func(name string) (bool, error) {
+			if name == "wasmtime" {
+				return slices.Contains(runtime.Engines(), name), nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
 		Setup: func(env *testscript.Env) error {
 			for _, example := range []string{"hello", "project", "everything", "memory", "skills", "web"} {
 				env.Setenv(strings.ToUpper(example), guesttest.File(t, example))

@@ -63,9 +63,14 @@ type Config struct {
 	Lifecycle abi.Lifecycle
 	// Isolation is where guests run.
 	Isolation runtime.Isolation
-	// Engine is that of [runtime.HostConfig].
+	// Engine is that of [runtime.Options], and of the App's own host.
 	Engine string
-	Lazy   bool // the first call starts the worker process: see [runtime.Options]
+	// Compare has calls run again on another engine. Compared takes the place of its OnCompared. Nil compares none.
+	Compare *runtime.Compare
+	// Compared receives each comparison: its difference, or why there was none; both are nil for equal runs. Many goroutines call
+	// it at once. It must not block. Nil discards.
+	Compared func(d *Difference, failed error)
+	Lazy     bool // the first call starts the worker process: see [runtime.Options]
 	// Live bounds the worker processes of several providers: see [runtime.Options]. Nil bounds none.
 	Live *runtime.Live
 	// Share makes calls wait for processors: see [runtime.Options]. Nil makes none wait.
@@ -187,7 +192,7 @@ func (a *App) open(ctx context.Context) error {
 		Name: a.name(), Version: a.cfg.ProviderVersion, Prefixes: a.cfg.Prefixes, HidePrincipal: a.cfg.HidePrincipal, Lazy: a.cfg.Lazy, Live: a.cfg.Live, Share: a.cfg.Share, Digest: a.cfg.Digest, Capabilities: []capability.Capability{granted}, Values: a.cfg.Grants.Config,
 		Limits: a.cfg.Limits, ModuleLimits: a.cfg.ModuleLimits, Lifecycle: a.cfg.Lifecycle, Cache: a.cfg.Cache, Clock: a.cfg.Clock,
 		ExposeErrors: a.cfg.ExposeErrors, Provenance: a.provenance(),
-		Admit: a.cfg.Admit, OnCall: a.observe, OnFault: onFault, Record: a.cfg.Record, OnUngranted: a.ungranted, Logger: a.cfg.Logger,
+		Admit: a.cfg.Admit, OnCall: a.observe, OnFault: onFault, Record: a.cfg.Record, Engine: a.cfg.Engine, Compare: a.compare(), OnUngranted: a.ungranted, Logger: a.cfg.Logger,
 	})
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"net/url"
-	"slices"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/session"
@@ -30,21 +29,7 @@ type Fault struct {
 
 // onFault receives a fault of the runtime.
 func (a *App) onFault(_ context.Context, f *runtime.Fault) {
-	scrub := a.scrub()
-	told := &Fault{Digest: f.Digest, Op: f.Used.Op, URI: scrub(f.Request.URI), Code: f.Used.Code, Fuel: f.Used.Fuel, Memory: f.Used.Memory}
-	if c := f.Crash; c != nil {
-		told.Reason, told.Stack = scrub(c.Reason), slices.Clone(c.Stack)
-		for _, line := range c.LastLines {
-			told.LastLines = append(told.LastLines, scrub(line))
-		}
-	}
-	if f.Record != nil {
-		kept, request := *f, *f.Request
-		request.Vars = slices.Clone(request.Vars)
-		kept.Request, kept.Err = &request, nil
-		told.Session = func(comment string) ([]byte, string) { return sessionText(&kept, comment, a.cfg.Grants.Config, scrub) }
-	}
-	a.cfg.Fault(told)
+	a.cfg.Fault(a.faultOf(f))
 }
 
 // maxSession bounds the text of a recorded session, in bytes.

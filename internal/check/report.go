@@ -57,6 +57,12 @@ func (r *Report) addFailure(rule, where, what string, err error) {
 	r.addFinding(Finding{Rule: rule, Where: where, Problem: what + ": " + publicText(err), Code: abi.CodeOf(err).String()})
 }
 
+// EnginesDiffer adds a finding about a call that ended in another way on another engine.
+func (r *Report) EnginesDiffer(where, problem string) {
+	r.add(ruleEnginesDiffer, where, "%s", problem)
+	r.sort()
+}
+
 func (r *Report) addFinding(f Finding) {
 	rule := rules[rank(f.Rule)]
 	f.Severity, f.Advice = rule.Severity, rule.Advice

@@ -53,6 +53,7 @@ const (
 	ruleSkillInvalid       = "skill-invalid"
 	ruleSkillUnstable      = "skill-unstable"
 	ruleMetaReserved       = "meta-reserved"
+	ruleEnginesDiffer      = "engines-differ"
 )
 
 var rules = []Rule{
@@ -104,6 +105,8 @@ var rules = []Rule{
 		"answer no values rather than an error"},
 	{ruleCompletionWrong, Error, "a completion has invalid, repeated or too many values",
 		"answer at most 1000 values, each once, and a total of at least their number"},
+	{ruleEnginesDiffer, Error, "a call ends in another way on the other engine, or cannot run there; only with --engines both",
+		"this is a fault of an engine or of wasmres, and not of the provider: report it, with the files if the module may be seen"},
 	{ruleCursorTaken, Warning, "a cursor that the provider did not give is answered with a page",
 		"answer invalid_params to an unknown cursor"},
 	{ruleContentURI, Warning, "a content has a URI that is neither the requested one nor below it",

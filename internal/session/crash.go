@@ -12,8 +12,8 @@ import (
 	"github.com/wasmres/wasmres/runtime"
 )
 
-// A Crash is a call in which a guest failed, with all by which the call comes to the same end again. It is the answer of a
-// step of the kind [Crashed].
+// A Crash is a call in which a guest failed, or ended otherwise on another engine, with all by which the call comes to the same end
+// again. It is the answer of a step of the kind [Crashed].
 type Crash struct {
 	Op      abi.Op
 	Request abi.Request // as the guest got it
@@ -144,7 +144,7 @@ func parseCrash(request *Request, text []byte) (*Crash, error) {
 		Op: request.Op, Request: r.request(), Seed: f.Seed, Digest: f.Module, Reason: f.Reason, Fuel: f.Fuel, HostCalls: f.HostCalls,
 		Memory: f.Memory, Inexact: f.Inexact,
 	}
-	if c.Code = codeNamed(f.Code); c.Code == abi.CodeOK {
+	if c.Code = codeNamed(f.Code); c.Code == abi.CodeOK && f.Code != abi.CodeOK.String() {
 		return nil, fmt.Errorf("section crash: unknown code %.64q: write one as trap, fuel or deadline", f.Code)
 	}
 	if f.HostCalls < 0 || len(f.Stack) > maxStack || len(f.Names) != 0 && len(f.Names) != len(f.Stack) {

@@ -216,6 +216,7 @@ func FuzzParse(f *testing.F) {
 			"{\"columns\":[{\"name\":\"a\",\"type\":\"int8\"},{}],\"rows\":[[null,true,-0,-0.0,1E5,\"a\",{\"blob\":\"YQ==\"},{\"float\":\"-inf\"}]]}",
 		"-- list --\n{\"resources\":[{},[],[[]],{\"a\":{\"b\":[1e9]}}],\"text\":\"a\\nb\"}\n-- complete \"\"\"\" \"\"a=b --\r\n",
 		"-- limits --\n{\"timeout\":\"2000ms\",\"fuel\":1}\n-- grants --\n{\"capabilities\":[\"fs\"],\"services\":[\"fs.read\"]}\n" +
+			"-- crash read x:z --\n{\"code\":\"ok\",\"fuel\":7,\"hostCalls\":0,\"stack\":[],\"request\":{\"uri\":\"x:z\"}}\n" +
 			"-- crash read x:y --\n{\"code\":\"trap\",\"fuel\":1,\"stack\":[1],\"names\":[\"a\"],\"seed\":18446744073709551615,\"time\":\"2026-11-22T09:00:00.5Z\"," +
 			"\"request\":{\"uri\":\"x:y\",\"vars\":[{\"Name\":\"a\",\"Value\":\"b\"}],\"principal\":{\"Subject\":\"ada\"}}}\n-- host fs.read /x --\n{\"text\":\"a\"}\n",
 	} {

@@ -152,7 +152,7 @@ func (r *run) crash(ctx context.Context, step *Step, host *stepHost) error {
 			Line: step.Line, Step: step.Request.String(), Code: used.Code.String(), Fuel: used.Fuel, Err: errorText(err), Inexact: step.Crash.Inexact,
 		})
 		return nil
-	case err == nil:
+	case err == nil && step.Crash.Code != abi.CodeOK:
 		different = "the call did not crash, and answered"
 	}
 	if problem != "" {
@@ -167,6 +167,9 @@ func (r *run) crash(ctx context.Context, step *Step, host *stepHost) error {
 
 // errorText says where and why a call crashed.
 func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
 	if crash := abi.CrashOf(err); crash != nil {
 		return fmt.Sprintf("%v: %s: %s", err, crash.Reason, formatStack(crash.Stack))
 	}

@@ -32,7 +32,14 @@ The exit status is 1 if there is an error, or with --strict a warning. The rules
 ` + ruleLines() + `
    wasmres check provider.wasm
    wasmres check --samples 0 --uri users://42 provider.wasm
-   wasmres check --strict --output-format json provider.wasm`,
+   wasmres check --strict --output-format json provider.wasm
+
+With --engines both each call, and each call of the recorded sessions in tests/*.txtar beside the
+provider, also runs on the other engine, where what the host has answered is answered again. The
+contents, the fuel and the fault must be the same. What differs is written to
+differences in the folder of --data-dir: the module, and a session that wasmres test replays.
+
+   wasmres check --engines both provider.wasm`,
 		Flags: providers.Flags(
 			cli.FormatFlag(cli.ReportFormats), providers.ApprovalsFlag(),
 			&cli.IntFlag{
@@ -44,6 +51,7 @@ The exit status is 1 if there is an error, or with --strict a warning. The rules
 				Usage: "stop after this `TIME` and report what was found; 0 never stops",
 			},
 			&cli.StringSliceFlag{Name: "uri", Category: category, Usage: "also read this `URI`; may be repeated"},
+			cli.Choice(&cli.StringFlag{Name: "engines", Category: category, Value: "one", Usage: "run calls on `ENGINES`: one, or both, whose answers, fuel and faults must be the same; both needs a program that was built with wasmtime"}, "one", "both"),
 			&cli.BoolFlag{Name: "strict", Category: category, Usage: "treat warnings as errors"},
 		),
 		OnUsageError: cli.OnUsageError,
@@ -85,6 +93,8 @@ func checkProvider(c *cli.Context) error {
 	}
 	denied := &providers.Denials{}
 	cfg.Denied = denied.Add
+	engines := newComparison(c)
+	engines.apply(&cfg)
 	a, err := providers.OpenForReading(c, []app.Config{cfg})
 	if err != nil {
 		return err
@@ -95,6 +105,9 @@ func checkProvider(c *cli.Context) error {
 		Samples: c.Int("samples"), URIs: c.StringSlice("uri"), MaxTime: c.Duration("max-time"),
 	})
 	if err != nil {
+		return err
+	}
+	if err := engines.finish(c, cfg, report); err != nil {
 		return err
 	}
 	all := denied.Take()

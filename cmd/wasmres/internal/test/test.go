@@ -98,20 +98,28 @@ func sessionFiles(provider string, given []string) ([]string, error) {
 	if len(given) > 0 {
 		return given, nil
 	}
-	dir := filepath.Join(filepath.Dir(provider), "tests")
+	files, err := Sessions(provider)
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("no session found, %s: record one with --record %s FILE.txtar",
+			filepath.Join(sessionDir(provider), "*.txtar"), provider)
+	}
+	return files, err
+}
+
+// sessionDir returns the directory with the sessions of a provider.
+func sessionDir(provider string) string { return filepath.Join(filepath.Dir(provider), "tests") }
+
+// Sessions returns the files of sessions in the directory tests beside a provider; nil if there are none.
+func Sessions(provider string) (files []string, err error) {
+	dir := sessionDir(provider)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	var files []string
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".txtar") && !strings.HasPrefix(e.Name(), ".") {
 			files = append(files, filepath.Join(dir, e.Name()))
 		}
-	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("no session found, %s: record one with --record %s FILE.txtar",
-			filepath.Join(dir, "*.txtar"), provider)
 	}
 	return files, nil
 }
