@@ -26,7 +26,8 @@ func (d *Deployer) optionsOf(at *place, v *tenant.Version) *runtime.Options {
 	if !v.HasPolicy && v.Manifest == "" {
 		own = at.provider.Policy.Limits
 	}
-	return &runtime.Options{Limits: at.plan.LimitsOf(own), Share: d.shareOf(v)}
+	engine, _ := at.plan.Engines(at.provider)
+	return &runtime.Options{Engine: engine, Limits: at.plan.LimitsOf(own), Share: d.shareOf(v)}
 }
 
 // shareOf returns what pays for a version; nil for nothing.
@@ -70,8 +71,10 @@ func (d *Deployer) try(ctx context.Context, at *place, v *tenant.Version) (func(
 	meter := d.cfg.Meter(v.ID(), v.Number, live)
 	defer meter.Close()
 	granted, all := grantedFor(at, b.File, v)
+	engine, _ := at.plan.Engines(at.provider)
 	a, err := app.Open(ctx, app.Config{
-		File: b.File, Digest: v.Digest, From: approval.Published{Repository: "wasmres-provider:" + v.Provider}, Name: v.Provider, Prefixes: at.provider.Prefixes,
+		Engine: engine,
+		File:   b.File, Digest: v.Digest, From: approval.Published{Repository: "wasmres-provider:" + v.Provider}, Name: v.Provider, Prefixes: at.provider.Prefixes,
 		HidePrincipal: true, Share: d.shareOf(v), Grants: granted, Limits: at.plan.LimitsOf(granted.Limits), Host: d.cfg.Runtime, Live: live, DataDir: d.dataDir(v.Tenant),
 		Denied: func(app.Denial) {}, Used: meter.Used, Version: d.cfg.Version,
 		Logger: d.cfg.Logger.With(attrs(v)...),

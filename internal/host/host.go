@@ -95,6 +95,9 @@ type Config struct {
 	// Crashed gets each call that failed by a fault of a provider; keepURI says whether its URI may be kept beyond a recorded
 	// session. It must not block. Nil discards.
 	Crashed func(of tenant.ProviderID, f *app.Fault, keepURI bool)
+	// Differed gets each call of a provider that ended in another way on the other engine; keepURI is that of Crashed. It must not
+	// block. Nil discards.
+	Differed func(of tenant.ProviderID, d *app.Difference, keepURI bool)
 	// Processors makes calls of tenants wait for processors, by the weights of their plans. Nil makes none wait.
 	Processors *runtime.Processors
 	// Meter begins to count what a provider uses that is being opened; version is 0 for one with a module. l has its processes.
@@ -126,6 +129,7 @@ type Host struct {
 	strangers *throttle.Log // clients without a good credential that ask for a cold tenant
 	streams   streams
 	leftOut   *throttle.Log // records of tenants that have too many
+	shadows   shadows
 
 	close func() error // works once
 
@@ -182,6 +186,9 @@ func New(cfg Config) (*Host, error) {
 	if cfg.Crashed == nil {
 		cfg.Crashed = func(tenant.ProviderID, *app.Fault, bool) {}
 	}
+	if cfg.Differed == nil {
+		cfg.Differed = func(tenant.ProviderID, *app.Difference, bool) {}
+	}
 	if cfg.Meter == nil {
 		cfg.Meter = func(tenant.ProviderID, int, *runtime.Live) Meter { return Meter{func(runtime.Usage) {}, func() {}} }
 	}
@@ -196,6 +203,10 @@ func New(cfg Config) (*Host, error) {
 	}
 	h := &Host{cfg: cfg, strangers: throttle.New(cfg.Logger), leftOut: throttle.New(cfg.Logger), served: &tenant.Snapshot{}}
 	h.streams.most = int64(cfg.MaxStreams)
+	var err error
+	if h.shadows, err = newShadows(); err != nil {
+		return nil, err
+	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.routes.Store(&routes{})
 	h.close = sync.OnceValue(h.release)

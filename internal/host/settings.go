@@ -91,6 +91,7 @@ func (is *settings) specOf(p *tenant.Provider, v *tenant.Version) *spec {
 	}
 	s.given = v == nil && is.tenant.Owner == tenant.OwnerAPI
 	s.uris = is.tenant.CrashURIs || is.plan.CrashURIs
+	s.provider.Engine, s.provider.Shadow = is.plan.Engines(p)
 	s.limits = is.plan.LimitsOf(s.provider.Policy.Limits)
 	is.noteSealed(s)
 	return s

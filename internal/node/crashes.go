@@ -8,6 +8,11 @@ import (
 
 // crashed keeps the report of a crash.
 func (n *Node) crashed(of tenant.ProviderID, f *app.Fault, keepURI bool) {
+	n.keepCrash(reportOf(of, f, keepURI), f.Session)
+}
+
+// reportOf describes a fault.
+func reportOf(of tenant.ProviderID, f *app.Fault, keepURI bool) crashes.Report {
 	r := crashes.Report{
 		Tenant: of.Tenant, Provider: of.Provider, Digest: f.Digest, Code: f.Code.String(), Reason: f.Reason, Op: f.Op.String(),
 		Lines: f.LastLines, Fuel: f.Fuel, Memory: f.Memory,
@@ -18,5 +23,5 @@ func (n *Node) crashed(of tenant.ProviderID, f *app.Fault, keepURI bool) {
 	if keepURI {
 		r.URI = f.URI
 	}
-	n.keepCrash(r, f.Session)
+	return r
 }

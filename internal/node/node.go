@@ -213,7 +213,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	}
 	n.host, err = host.New(host.Config{
 		MaxStreams: n.split.streams, Secret: n.seals.Secret, Clients: n.certs, Metadata: n.bearers.Metadata, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, Given: n.cfg.Given, Blob: n.blob, AllowedHosts: allowedHosts(s),
-		AccessLog: n.observe, Audit: n.recordRead, IsUnrecorded: n.isUnrecorded, Tracer: n.tracer(), Meter: n.meter, Processors: n.processors, CanaryFailed: n.canaryFailed, Asked: n.asked, Denied: n.recordDenial, Crashed: n.crashed, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
+		AccessLog: n.observe, Audit: n.recordRead, IsUnrecorded: n.isUnrecorded, Tracer: n.tracer(), Meter: n.meter, Processors: n.processors, CanaryFailed: n.canaryFailed, Asked: n.asked, Denied: n.recordDenial, Crashed: n.crashed, Differed: n.differed, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
 		return nil, err

@@ -69,6 +69,7 @@ type Metrics struct {
 	authentications []atomic.Uint64
 
 	canariesFailed atomic.Uint64
+	enginesDiffer  atomic.Uint64
 
 	scraping sync.Mutex // held by scrapes, over State
 	others   map[combination]uint64
@@ -153,6 +154,9 @@ func (m *Metrics) Committed(took time.Duration) { m.commits.observe(commitBucket
 
 // WorkerEnded counts the end of a provider's process: idle, evicted, crashed or closed.
 func (m *Metrics) WorkerEnded(why string) { m.ends[reasons.of(why)].Add(1) }
+
+// EnginesDiffer counts a call that ended in another way on the other engine.
+func (m *Metrics) EnginesDiffer() { m.enginesDiffer.Add(1) }
 
 // CanaryFailed counts a version that was taken back.
 func (m *Metrics) CanaryFailed() { m.canariesFailed.Add(1) }

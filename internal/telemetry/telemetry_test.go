@@ -86,12 +86,14 @@ func TestMetrics(t *testing.T) {
 	m.Asked("acme", "http", abi.CodeDeadline)
 	m.WorkerEnded("idle")
 	m.CanaryFailed()
+	m.EnginesDiffer()
 	text := scrape(t, m)
 	want := map[string]float64{
 		`requests_total{code="ok",era="2026-07-28",method="resources/read",tenant="acme"}`:      3,
 		`requests_total{code="trap",era="2026-07-28",method="resources/read",tenant="acme"}`:    1,
 		`requests_total{code="rpc_error",era="sessions",method="resources/list",tenant="acme"}`: 1,
 		`requests_total{code="other",era="2026-07-28",method="other",tenant="acme"}`:            1,
+		`engines_differ_total`:       1,
 		`bytes_total{tenant="acme"}`: 40, `fuel_total{tenant="acme"}`: 1000, `guest_seconds_total{tenant="acme"}`: 1.5,
 		`limited_total{limit="cpu_day",tenant="acme"}`: 1, `limited_total{limit="other",tenant="acme"}`: 1,
 		`auth_total{kind="key",outcome="ok"}`: 2, `auth_total{kind="none",outcome="missing"}`: 1, `auth_total{kind="other",outcome="other"}`: 1,
@@ -105,7 +107,7 @@ func TestMetrics(t *testing.T) {
 		`providers{state="starting"}`: 0,
 		`live_bytes`:                  1 << 20, `config_generation`: 42, `stale_objects`: 1, `canaries`: 3, `canaries_failed_total`: 1,
 	}
-	if diff := cmp.Diff(want, series(t, text, "(requests|bytes|fuel|guest|limited|worker|providers|live|config|stale|canaries|auth|capability|streams|ledger|trace)")); diff != "" {
+	if diff := cmp.Diff(want, series(t, text, "(requests|bytes|fuel|guest|limited|worker|providers|live|config|stale|canaries|auth|capability|streams|ledger|trace|engines)")); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 	for _, line := range []string{

@@ -155,6 +155,11 @@ func (g *Given) finish(r *tenantReader, t *Tenant) (*Tenant, error) {
 		if strings.HasPrefix(p.Module, "oci-layout:") {
 			r.fail([]string{"providers", p.Name, "module"}, "only the file of a tenant can name a folder: push the module, or write its reference in a registry")
 		}
+		for field, isSet := range map[string]bool{"engine": p.Engine != "", "shadow": p.Shadow != 0} {
+			if isSet {
+				r.fail([]string{"providers", p.Name, field}, "only the file of a tenant and a plan can choose engines: leave it out")
+			}
+		}
 		if plan == nil {
 			continue
 		}
@@ -208,7 +213,7 @@ func (p *Plan) Encode() []byte {
 		Requests: rateOf(p.Requests), PrincipalRequests: rateOf(p.PrincipalRequests), ProviderRequests: rateOf(p.ProviderRequests), Concurrent: p.Concurrent, Weight: p.Weight,
 		Subscriptions: streamsFile{p.Streams, p.PrincipalStreams}, Sessions: p.Sessions, PrincipalSessions: p.PrincipalSessions, BytesOut: bytesFile{p.BytesPerSecond, p.BytesPerDay},
 		CPU: cpuFile{p.CPUPerDay}, Live: liveFile{p.LiveProviders, p.LiveMemory, p.StartsPerMinute}, Storage: storageFile{p.Modules}, Limits: p.Limits,
-		LogFiles: p.LogBytes, Audit: planAuditFile{p.AuditReads}, CrashURIs: p.CrashURIs,
+		LogFiles: p.LogBytes, Audit: planAuditFile{p.AuditReads}, CrashURIs: p.CrashURIs, Engine: p.Engine, Shadow: p.Shadow,
 	}
 	if p.Ceiling != nil {
 		f.Permissions = (*policy.Permissions)(p.Ceiling)

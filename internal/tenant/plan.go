@@ -39,10 +39,12 @@ type Plan struct {
 	LiveMemory      int64 // bytes of their own that these processes may use before another starts; default 512 MiB
 	StartsPerMinute int   // of processes; default 60
 
-	LogBytes   int64 // of the files of what its guests log; default 20 MiB
-	AuditReads bool  `json:",omitempty"` // the ledger has an entry of each read
-	CrashURIs  bool  // reports of crashes have the URIs of the calls, for all tenants of the plan
-	Modules    int64 // bytes of the modules of all its versions; default 200 MiB
+	LogBytes   int64  // of the files of what its guests log; default 20 MiB
+	AuditReads bool   `json:",omitempty"` // the ledger has an entry of each read
+	CrashURIs  bool   // reports of crashes have the URIs of the calls, for all tenants of the plan
+	Engine     string `json:",omitempty"` // runs guests: wazero, the default, or wasmtime
+	Shadow     int    `json:",omitempty"` // calls for each that also runs on the other engine, in the background; default none
+	Modules    int64  // bytes of the modules of all its versions; default 200 MiB
 
 	Limits policy.Limits // of each provider, at most; zero fields are those of runtime
 	// Ceiling is what policies of such tenants may grant at most. Nil does not bound them.
@@ -58,6 +60,12 @@ type Rate struct {
 // Live returns LiveProviders, LiveMemory and StartsPerMinute, or their defaults.
 func (p *Plan) Live() (providers int, memory int64, startsPerMinute int) {
 	return cmp.Or(p.LiveProviders, 8), cmp.Or(p.LiveMemory, 512<<20), cmp.Or(p.StartsPerMinute, 60)
+}
+
+// Engines returns the engine that runs a provider, empty for the default, and how many of its calls there are for each that also runs
+// on the other engine, 0 for none of them.
+func (p *Plan) Engines(of *Provider) (engine string, shadow int) {
+	return cmp.Or(of.Engine, p.Engine), cmp.Or(of.Shadow, p.Shadow)
 }
 
 // Permits returns an error that says in words what a policy grants, or which limit it asks for, beyond the plan.

@@ -136,6 +136,8 @@ type (
 		LogFiles          int64         `yaml:"log_files" check:"size" doc:"bytes of the files of what guests log; default: 20Mi"`
 		Audit             planAuditFile `yaml:"audit" doc:"what the ledger has of such tenants, beside changes"`
 		CrashURIs         bool          `yaml:"crash_uris" doc:"whether reports of crashes have the URIs of the calls"`
+		Engine            string        `yaml:"engine" check:"engine" doc:"runs the providers of such tenants: wazero, or wasmtime in a program that was built with it; default: wazero"`
+		Shadow            int           `yaml:"shadow" check:"number" doc:"one of so many calls also runs on the other engine, in the background, where it must end in the same way; default: none"`
 		Ceiling           string        `yaml:"ceiling" check:"host path" doc:"a policy file, from the folder of this file, that covers all that policies of such tenants may grant; default: no bound"`
 
 		Permissions *policy.Permissions `yaml:"permissions" doc:"what policies of such tenants may grant at most, as in a policy file, in place of ceiling"`
@@ -403,7 +405,7 @@ func (r *settingsReader) plan(name string, f planFile) *Plan {
 		Name: name, AuditReads: f.Audit.Reads, CrashURIs: f.CrashURIs, LogBytes: f.LogFiles, Requests: f.Requests.rate(), PrincipalRequests: f.PrincipalRequests.rate(), ProviderRequests: f.ProviderRequests.rate(),
 		Concurrent: f.Concurrent, Weight: f.Weight, Streams: f.Subscriptions.Streams, PrincipalStreams: f.Subscriptions.PerPrincipal, Sessions: f.Sessions, PrincipalSessions: f.PrincipalSessions,
 		BytesPerSecond: f.BytesOut.Rate, BytesPerDay: f.BytesOut.PerDay, CPUPerDay: f.CPU.PerDay,
-		LiveProviders: f.Live.Providers, LiveMemory: f.Live.Memory, StartsPerMinute: f.Live.Starts, Modules: f.Storage.Modules, Limits: f.Limits,
+		LiveProviders: f.Live.Providers, LiveMemory: f.Live.Memory, StartsPerMinute: f.Live.Starts, Modules: f.Storage.Modules, Limits: f.Limits, Engine: f.Engine, Shadow: f.Shadow,
 	}
 	if f.Weight > maxWeight {
 		r.fail([]string{"plans", name, "weight"}, "%d is more than %d, the greatest weight: set a smaller one", f.Weight, maxWeight)

@@ -63,6 +63,10 @@ type Provider struct {
 	// RecordCrashes keeps, of a call in which the guest crashes, all by which it can run again: the request, the answers of the
 	// capabilities, the time and the random numbers.
 	RecordCrashes bool
+	// Engine runs the guest: wazero or wasmtime; empty for that of the plan. Only files of the operator set it, and Shadow.
+	Engine string `json:",omitempty"`
+	// Shadow is how many calls there are for each that also runs on the other engine, in the background; 0 for that of the plan.
+	Shadow int `json:",omitempty"`
 }
 
 // A Role is a set of permissions with a name.

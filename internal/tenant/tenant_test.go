@@ -174,7 +174,7 @@ func TestTheExampleIsReadAsAWhole(t *testing.T) {
 	acme := &tenant.Tenant{
 		ID: "acme", Plan: "small", Hosts: []string{"acme.mcp.example.com"}, Origins: []string{"https://app.acme.example"},
 		Providers: []tenant.Provider{{
-			Name: "notes", Module: dir + "/modules/notes.wasm", RecordCrashes: true, Prefixes: []string{"notes:"},
+			Name: "notes", Module: dir + "/modules/notes.wasm", RecordCrashes: true, Engine: "wazero", Shadow: 100, Prefixes: []string{"notes:"},
 			Policy: policy.Policy{
 				Description: "The notes of ACME.", Storage: []policy.Storage{{Host: dir + "/policies/notes", Guest: "/notes", Access: policy.Read}},
 				Limits: policy.Limits{Timeout: 5 * time.Second},

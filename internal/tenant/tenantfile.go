@@ -44,6 +44,8 @@ type (
 		Prefixes      []string            `yaml:"prefixes,nonempty" check:"URI prefix" doc:"narrow the URIs that the provider may answer; default: those of its manifest"`
 		Principal     bool                `yaml:"pass_principal" doc:"whether the provider is told who the client is; its answers are then not shared between clients"`
 		RecordCrashes bool                `yaml:"record_crashes" doc:"whether a call in which the provider crashes is kept with all by which it can run again: the request with its URI, what the provider was answered, its time and random numbers"`
+		Engine        string              `yaml:"engine" check:"engine" doc:"runs the provider: wazero, or wasmtime in a program that was built with it; default: that of the plan"`
+		Shadow        int                 `yaml:"shadow" check:"number" doc:"one of so many calls also runs on the other engine, in the background, where it must end in the same way; default: that of the plan"`
 	}
 	ruleFile struct {
 		Do        []string `yaml:"do,nonempty" check:"action" doc:"what clients may do; default: everything"`
@@ -79,7 +81,7 @@ func (t *Tenant) Encode() []byte {
 	for i := range t.Providers {
 		p := &t.Providers[i]
 		in := providerFile{
-			Module: p.Module, Digest: p.Digest, Description: p.Policy.Description, Prefixes: p.Prefixes, Principal: p.PassPrincipal, RecordCrashes: p.RecordCrashes,
+			Module: p.Module, Digest: p.Digest, Description: p.Policy.Description, Prefixes: p.Prefixes, Principal: p.PassPrincipal, RecordCrashes: p.RecordCrashes, Engine: p.Engine, Shadow: p.Shadow,
 		}
 		if pol := p.Policy; !pol.Empty() || len(pol.Config) > 0 || pol.Limits != (policy.Limits{}) {
 			in.Permissions = (*policy.Permissions)(&pol)
@@ -143,7 +145,7 @@ func (r *tenantReader) read(id string, text []byte) *Tenant {
 
 func (r *tenantReader) provider(name string, f providerFile) Provider {
 	at := func(key string) []string { return []string{"providers", name, key} }
-	p := Provider{Name: name, Module: f.Module, Digest: f.Digest, Prefixes: f.Prefixes, PassPrincipal: f.Principal, RecordCrashes: f.RecordCrashes}
+	p := Provider{Name: name, Module: f.Module, Digest: f.Digest, Prefixes: f.Prefixes, PassPrincipal: f.Principal, RecordCrashes: f.RecordCrashes, Engine: f.Engine, Shadow: f.Shadow}
 	switch layout, isLayout := strings.CutPrefix(f.Module, "oci-layout:"); {
 	case f.Module == "" && f.Digest != "":
 		r.fail(at("digest"), "a provider without module is deployed, and its versions have digests of their own: remove digest, or add module")
