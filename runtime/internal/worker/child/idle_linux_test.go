@@ -1,6 +1,7 @@
 package child_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,21 +11,21 @@ import (
 
 func TestMemoryIsReleasedOnceAfterTheLastCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		released := 0
-		note := child.NewIdleTimer(func() { released++ })
-		for i := range 3 {
+		var released atomic.Int32
+		note := child.NewIdleTimer(func() { released.Add(1) })
+		for i := range int32(3) {
 			for range 5 { // a call comes before each time that it looks
 				note()
 				time.Sleep(child.IdleAfter)
 				synctest.Wait()
 			}
-			if released != i {
-				t.Fatalf("released %d times while calls came, want %d", released, i)
+			if got := released.Load(); got != i {
+				t.Fatalf("released %d times while calls came, want %d", got, i)
 			}
 			time.Sleep(5 * child.IdleAfter)
 			synctest.Wait()
-			if released != i+1 {
-				t.Fatalf("released %d times after the calls, want %d", released, i+1)
+			if got := released.Load(); got != i+1 {
+				t.Fatalf("released %d times after the calls, want %d", got, i+1)
 			}
 		}
 	})
@@ -33,17 +34,17 @@ func TestMemoryIsReleasedOnceAfterTheLastCall(t *testing.T) {
 func TestACallDuringTheReleaseIsNoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var note func()
-		released := 0
+		var released atomic.Int32
 		note = child.NewIdleTimer(func() {
-			if released++; released == 1 {
+			if released.Add(1) == 1 {
 				note()
 			}
 		})
 		note()
 		time.Sleep(10 * child.IdleAfter)
 		synctest.Wait()
-		if released != 2 {
-			t.Errorf("released %d times, want 2", released)
+		if got := released.Load(); got != 2 {
+			t.Errorf("released %d times, want 2", got)
 		}
 	})
 }
