@@ -103,6 +103,39 @@ func TestCompletionInFish(t *testing.T) {
 	})
 }
 
+// TestCompletionInPwsh asks as the script does and reads the answer as it does: there is no PowerShell to run it here.
+// Where nothing is offered, PowerShell offers files.
+func TestCompletionInPwsh(t *testing.T) {
+	dir, env := completionFolder(t)
+	script := string(completion.Script("wasmres.ps1"))
+	for _, part := range []string{`@('__complete', "--word=$wordToComplete", '--')`, "Select-Object -Skip 1 | ForEach-Object", "-split \"`t\", 2"} {
+		if !strings.Contains(script, part) {
+			t.Errorf("the script lacks %s: this test does what an earlier script did", part)
+		}
+	}
+	checkOffers(t, func(line string) []string {
+		words, word := strings.Fields(line)[1:], ""
+		if !strings.HasSuffix(line, " ") {
+			words, word = words[:len(words)-1], words[len(words)-1]
+		}
+		got := shellOffers(t, dir, env, line, filepath.Join(binOf(env), "wasmres"), append([]string{"__complete", "--word=" + word, "--"}, words...)...)
+		if got = got[1:]; len(got) > 0 {
+			return got
+		}
+		return shellOffers(t, dir, env, line, "ls")
+	})
+}
+
+// binOf returns the first folder of the last PATH of an environment.
+func binOf(env []string) (bin string) {
+	for _, set := range env {
+		if path, ok := strings.CutPrefix(set, "PATH="); ok {
+			bin, _, _ = strings.Cut(path, ":")
+		}
+	}
+	return bin
+}
+
 // TestCompletionOfURIs asks as the scripts do, with as much time as a busy machine needs.
 func TestCompletionOfURIs(t *testing.T) {
 	if testing.Short() {
