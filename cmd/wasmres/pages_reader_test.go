@@ -65,22 +65,28 @@ func newReader(t *testing.T, page, bin string) *reader {
 	case "python.md":
 		r.path = pythonPath(t)
 	case "operating.md", "check.md":
-		r.addModule("notes.wasm")
+		r.addModule("hello", "notes.wasm")
+	case "testing.md":
+		r.addModule("hello", "provider.wasm")
+		r.addModule("project", "project.wasm")
+	case "capabilities.md":
+		r.addModule("project", "notes.wasm")
+		r.addHome()
 	case "registry.md":
 		r.names[pageRegistry], _ = registryserver.Start(t, registryserver.Options{})
 		r.names["registry.example.org"] = strings.Replace(r.names[pageRegistry], "127.0.0.1", "localhost", 1)
 	case "clients.md":
-		r.addModule("notes.wasm")
+		r.addModule("hello", "notes.wasm")
 		r.addClients()
 	}
 	t.Cleanup(r.stop)
 	return r
 }
 
-// addModule gives the reader a provider.
-func (r *reader) addModule(name string) {
+// addModule gives the reader an example provider.
+func (r *reader) addModule(example, name string) {
 	r.t.Helper()
-	if err := os.Symlink(guesttest.File(r.t, "hello"), filepath.Join(r.root, name)); err != nil {
+	if err := os.Symlink(guesttest.File(r.t, example), filepath.Join(r.root, name)); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -93,6 +99,11 @@ func (r *reader) addClients() {
 			r.t.Fatal(err)
 		}
 	}
+	r.addHome()
+}
+
+// addHome makes the folder in which a page begins the home of the reader.
+func (r *reader) addHome() {
 	r.env = append(r.env, "HOME="+r.root, "XDG_CONFIG_HOME="+r.root+"/.config")
 }
 

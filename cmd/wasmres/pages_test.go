@@ -42,7 +42,7 @@ func TestPages(t *testing.T) {
 	quickNode(t, bin)
 	for _, file := range append(append(pages, tutorials...), "../../README.md",
 		"../../docs/patterns.md", "../../docs/porting.md", "../../docs/hosting.md", "../../docs/operating.md", "../../docs/registry.md",
-		"../../docs/clients.md", "../../docs/providers.md", "../../docs/check.md") {
+		"../../docs/clients.md", "../../docs/providers.md", "../../docs/check.md", "../../docs/testing.md", "../../docs/capabilities.md", "../../docs/abi.md", "../../docs/images.md") {
 		name := strings.TrimSuffix(filepath.Base(file), ".md")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
