@@ -8,7 +8,7 @@ import { run } from "./host.mjs";
 import { compare, Template } from "./template.mjs";
 
 export class RequestError extends Error {
-  constructor(code, message, { data, retryAfter, cause }) {
+  constructor(code, message, { data, retryAfter, cause } = {}) {
     super(message || code, { cause });
     Object.assign(this, { code, data, retryAfter });
   }
@@ -75,7 +75,7 @@ export class Host {
     const found = await this.#pages(abi.OP_LIST_DIR, await this.#route(uri));
     const head = `${uri.replace(/\/+$/, "")}/`;
     const stray = found.find((child) => !child.uri.startsWith(head) || !/^[^/?#]+$/.test(child.uri.slice(head.length)));
-    if (stray) throw new RequestError("invalid_uri", `${stray.uri} is not a direct child of ${uri}`);
+    if (stray) throw new RequestError("internal", `${stray.uri} is not a direct child of ${uri}`);
     return found;
   }
 
