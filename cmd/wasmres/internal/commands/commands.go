@@ -40,11 +40,11 @@ func New(in io.Reader, out, errOut io.Writer) *cli.App {
 const description = `A provider is a .wasm file that lists and reads resources. It runs in a sandbox
 without access to files, network and environment, except what you grant.
 
-   wasmres run provider.wasm                    serve an MCP client on stdin and stdout
-   wasmres run --http 127.0.0.1:8080 p.wasm     serve MCP clients at http://127.0.0.1:8080/mcp
-   wasmres read p.wasm greeting://World         read a resource without a client
-   wasmres install p.wasm                       have the MCP clients of this machine run it
-   wasmres new notes                            begin a provider of your own
+   wasmres install p.wasm                     have your MCP clients run it
+   wasmres run p.wasm                         serve a client on stdin and stdout
+   wasmres run --http 127.0.0.1:8080 p.wasm   serve clients over HTTP
+   wasmres read p.wasm greeting://World       read a resource without a client
+   wasmres new notes                          begin a provider of your own
 
 Exit status: 0 success, 1 the provider or the request failed, 2 wrong usage, 3 no compiler, 4 a conflict
 with another change, 5 no server answers.`

@@ -32,10 +32,10 @@ func ServeCommand() *cli.Command {
 		Description: `Serves each tenant's providers over Streamable HTTP at /t/TENANT/mcp, to clients with a key of
 the tenant. A provider runs only while it is called; thousands of tenants may sleep.
 
-   wasmres serve                           begin: makes a data folder, a tenant and its first key
-   wasmres serve --config serve.yaml       with listeners, plans and a folder of tenants
+   wasmres serve                                  begin: make a tenant and a key
+   wasmres serve --config serve.yaml              with listeners and plans
    wasmres serve --config serve.yaml --check
-   wasmres serve --config serve.yaml --takeover    replace the running server, as after an upgrade
+   wasmres serve --config serve.yaml --takeover   replace the running server
    wasmres key new acme --name ada --role reader
 
 With tls: {acme: {agree: true}} of a listener, the server gets the certificates of its hosts and of

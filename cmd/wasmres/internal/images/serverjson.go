@@ -22,10 +22,10 @@ func ServerJSONCommand() *cli.Command {
 with wasmres and the provider, or an MCPB bundle of them. The reference of the provider is part of
 the metadata. Title, description and version are those of the provider.
 
-   wasmres server-json --name io.github.ada/notes --remote https://notes.example.com/mcp \
-     ghcr.io/ada/notes:1.0.0
-   wasmres server-json --name io.github.ada/notes --image ghcr.io/ada/notes-server:1.0.0 \
-     ghcr.io/ada/notes:1.0.0`,
+   wasmres server-json --name io.github.ada/notes \
+     --remote https://notes.example.com/mcp ghcr.io/ada/notes:1.0.0
+   wasmres server-json --name io.github.ada/notes \
+     --image ghcr.io/ada/notes-server:1.0.0 ghcr.io/ada/notes:1.0.0`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "name", Usage: "the `NAME` of the server, as in io.github.ada/notes"},
 			&cli.StringFlag{Name: "remote", Usage: "the `URL` of a server that hosts the provider; {tenant_id} in it is for the client to fill in"},

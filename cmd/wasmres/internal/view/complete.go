@@ -19,7 +19,8 @@ func CompleteCommand() *cli.Command {
 which the completion may depend.
 
    wasmres complete hello.wasm 'greeting://{name}' name W
-   wasmres complete --given table=users db.wasm 'db://{table}/{column}' column na`,
+   wasmres complete --given table=users \
+     db.wasm 'db://{table}/{column}' column na`,
 		Flags: []cli.Flag{
 			cli.FormatFlag(cli.ResultFormats),
 			&cli.StringSliceFlag{Name: "given", Category: "Completing", Usage: "value of another variable, as `VARIABLE=VALUE`; may be repeated"},
