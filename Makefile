@@ -14,7 +14,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
 FUZZTIME   ?= 6000x
 
-.PHONY: run build examples quick check foreground background format vet lint tidy test wasmtime attack e2e compatibility interop vectors fuzz soak bench wasm tools clean
+.PHONY: run build examples quick check foreground background format vet lint tidy test wasmtime attack e2e compatibility newcomer interop vectors fuzz soak bench wasm tools clean
 
 # The race detector has each process wait for a second when it exits unless this says otherwise.
 export GORACE ?= atexit_sleep_ms=10
@@ -160,6 +160,16 @@ internal/e2e/compatibility/node_modules/.ready: internal/e2e/compatibility/packa
 	npm ci --prefix internal/e2e/compatibility --ignore-scripts --no-audit --no-fund --legacy-peer-deps
 	touch $@
 
+newcomer: bin/debian internal/e2e/newcomer/node_modules/.ready ## installs wasmres in a bare Debian, for two MCP clients; needs root and mmdebstrap
+	WASMRES_NEWCOMER=$(CURDIR)/bin/debian $(TEST) -count=1 -v -run=TestNewcomer ./internal/e2e -newcomer.cast
+
+bin/debian:
+	mmdebstrap --variant=essential bookworm $@
+
+internal/e2e/newcomer/node_modules/.ready: internal/e2e/newcomer/package-lock.json
+	npm ci --prefix internal/e2e/newcomer --ignore-scripts --no-audit --no-fund
+	touch $@
+
 interop: ## other people's programs for registries: writes a table of docs/registry.md; cosign takes minutes to compile
 	cd registry/internal/interop && $(GO) run ./table
 	cd registry/internal/interop/sigstore && $(GO) test -mod=mod -count=1 -bench=. . # the root module may need later versions by now
@@ -178,4 +188,4 @@ wasm: ## make the small test modules again; needs Debian's wabt, clang and lld
 	wat2wasm --debug-names testdata/wasm/faults.wat -o testdata/wasm/faults.debug.wasm
 
 clean:
-	rm -rf bin internal/e2e/node_modules internal/e2e/compatibility/node_modules internal/peers/serving/js/node_modules examples/wasm/*/*.wasm
+	rm -rf bin internal/e2e/node_modules internal/e2e/compatibility/node_modules internal/e2e/newcomer/node_modules internal/peers/serving/js/node_modules examples/wasm/*/*.wasm
