@@ -1,6 +1,6 @@
 // Looks at the web pages of wasmres as people do, in Chromium, and prints what is wrong with them, a line each. The argument is a
 // JSON object: chromium, dashboard (a URL), key, version (path of a version that waits), viewer (a URL), resource (a URI of
-// Markdown) and file (which has it).
+// Markdown), file (which has it), picture (of the version in the documentation, without .png) and write (not empty to make it).
 import {readFileSync, writeFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import puppeteer from "puppeteer-core";
@@ -46,6 +46,19 @@ async function narrow(page, width) {
   await page.setViewport({width, height: 900});
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   if (wide > 0) wrong(page, `${width}: the page is ${wide} pixels too wide`);
+}
+
+// picture holds the picture of a page in the documentation to what the page has: its labels. With given.write it makes both.
+async function picture(page) {
+  await page.emulateMediaFeatures([{name: "prefers-color-scheme", value: "light"}]);
+  await page.setViewport({width: 1000, height: 700});
+  const labels = await page.$$eval("header a, main h1, main h2, main th[scope=col], main dt, main button", (all) => all.map((e) => e.textContent.trim() + "\n").join(""));
+  if (given.write) {
+    writeFileSync(given.picture + ".txt", labels);
+    await page.screenshot({path: given.picture + ".png"});
+  } else if (readFileSync(given.picture + ".txt", "utf8") !== labels) {
+    wrong(page, `has other labels than ${given.picture}.png: go test ./internal/e2e -run TestPagesInChromium -pictures makes it again`);
+  }
 }
 
 async function signIn(page) {
@@ -99,6 +112,7 @@ async function dashboard() {
     await narrow(page, 360);
   }
   await go(page, given.dashboard + given.version);
+  await picture(page);
   await page.setViewport({width: 1200, height: 900});
   await press(page, "Approve");
   if (!(await page.content()).includes("The version is approved.")) wrong(page, "the keyboard has not approved the version");

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,8 @@ import (
 // hostileMarkdown is what an author of a resource may try with the browsers of others.
 const hostileMarkdown = "# A note\n\n<script>alert(1)</script><img src=x onerror=alert(1)><style>*{display:none}</style>\n\n[click](javascript:alert(1)) " +
 	"![pixel](https://evil.example/p.png) [data](data:text/html,<script>alert(1)</script>) \u202egnp.exe\n\n| a | b |\n|--:|:--|\n| <iframe src=x> | `<script>` |\n"
+
+var writePictures = flag.Bool("pictures", false, "make the pictures of docs/pictures")
 
 // Real people's pages in a real browser: errors of scripts, what the policy of the page refuses, labels, contrast, the keyboard,
 // small windows, and the same without scripts.
@@ -42,6 +45,7 @@ func TestPagesInChromium(t *testing.T) {
 	given, err := json.Marshal(map[string]string{
 		"chromium": chromium, "dashboard": dashboard, "key": key, "version": "/tenants/acme/providers/notes/versions/2",
 		"viewer": viewer, "resource": "project://file/note.md", "file": file,
+		"picture": filepath.Join("..", "..", "docs", "pictures", "version"), "write": map[bool]string{true: "yes"}[*writePictures],
 	})
 	if err != nil {
 		t.Fatal(err)
