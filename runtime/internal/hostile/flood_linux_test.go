@@ -162,8 +162,10 @@ func floodOnce(t *testing.T, program string) time.Duration {
 	t.Helper()
 	runner, err := worker.New(worker.Config{
 		Executable: program,
-		Compile:    func(context.Context, []byte, func() ([]byte, error)) (string, error) { return t.TempDir(), nil },
-		Invalidate: func([]byte) error { return nil },
+		NativeCode: worker.NativeCode{
+			Compile:    func(context.Context, []byte, func() ([]byte, error)) (string, error) { return t.TempDir(), nil },
+			Invalidate: func([]byte) error { return nil },
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

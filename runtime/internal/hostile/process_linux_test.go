@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/module"
 
 	"github.com/wasmres/wasmres/internal/guesttest"
@@ -67,7 +68,7 @@ func newProcessTest(t *testing.T) *processTest {
 	t.Helper()
 	raws := &rawModules{}
 	t.Cleanup(raws.clear)
-	runner, err := worker.New(worker.Config{Compile: raws.compile, Invalidate: raws.forget})
+	runner, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind(), Compile: raws.compile, Invalidate: raws.forget}})
 	if err != nil {
 		t.Fatal(err)
 	}

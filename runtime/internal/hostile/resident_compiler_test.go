@@ -9,6 +9,7 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/attack"
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
+	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
@@ -26,7 +27,7 @@ func TestLoadingTakesNoMoreThanItMay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := worker.New(worker.Config{Compile: c.FolderOf, Invalidate: c.Invalidate})
+	run, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind(), Compile: c.FolderOf, Invalidate: c.Invalidate}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/limits"
 
@@ -59,7 +60,7 @@ func TestHostileServicesDoNotHoldACall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := worker.New(worker.Config{Compile: c.FolderOf, Invalidate: c.Invalidate})
+	run, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind(), Compile: c.FolderOf, Invalidate: c.Invalidate}})
 	if err != nil {
 		t.Fatal(err)
 	}
