@@ -31,7 +31,7 @@ func TestCompilationsHaveMemoryInASmallControlGroup(t *testing.T) {
 		fillMemory(t, full, fresh)
 		return
 	}
-	group := newControlGroup(t, 400<<20)
+	group := newControlGroup(t, 288<<20)
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", `echo $$ > "$0/cgroup.procs" && exec "$@"`, group.dir,
 		os.Args[0], "-test.run=^TestCompilationsHaveMemoryInASmallControlGroup$", "-test.v")
 	cmd.Env = append(os.Environ(), groupEnv+"="+group.dir)
@@ -68,6 +68,9 @@ func fillMemory(t *testing.T, full, fresh string) {
 		answered(request{tenant: fmt.Sprint("full-", i), method: "resources/read", uri: "hello://about"})
 	}
 	live := h.Node.Node().Live
+	if live == many {
+		t.Errorf("all %d providers are live: they do not fill the control group", many)
+	}
 	answered(request{tenant: "fresh", method: "resources/list"})
 	if log := h.log.String(); strings.Contains(log, "killed") {
 		t.Error(log)
