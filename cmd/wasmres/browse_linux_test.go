@@ -91,9 +91,7 @@ func TestBrowse(t *testing.T) {
 func withPicture(t *testing.T, command string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd, dir := onTerminal(t, command, args...)
-	for _, name := range []string{"KITTY_WINDOW_ID=", "TERM_PROGRAM=", "TMUX="} {
-		cmd.Env = append(cmd.Env, name)
-	}
+	cmd.Env = append(cmd.Env, "KITTY_WINDOW_ID=", "TERM_PROGRAM=", "TMUX=")
 	var file bytes.Buffer
 	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 20, 10))); err != nil {
 		t.Fatal(err)
