@@ -155,6 +155,7 @@ func TestTheExampleIsReadAsAWhole(t *testing.T) {
 			Name: "small", Requests: tenant.Rate{PerSecond: 50, Burst: 200}, PrincipalRequests: tenant.Rate{PerSecond: 10, Burst: 50},
 			ProviderRequests: tenant.Rate{PerSecond: 50, Burst: 200}, Concurrent: 16, Streams: 100, PrincipalStreams: 10, Sessions: 200, PrincipalSessions: 20,
 			BytesPerSecond: 5 << 20, BytesPerDay: 20 << 30, CPUPerDay: time.Hour, LiveProviders: 4, LiveMemory: 128 << 20, StartsPerMinute: 10, LogBytes: 10 << 20, Modules: 100 << 20,
+			Engine: "wazero", Shadow: 1000,
 			Limits: policy.Limits{Memory: 64 << 20, Timeout: 5 * time.Second, Output: 64 << 20}, Ceiling: ceiling,
 		}},
 		AccessLog: tenant.AccessLog{File: "/var/log/wasmres/access.log", Format: accesslog.JSON, Size: 100 << 20, Keep: 5}, LogJSON: true,
