@@ -23,7 +23,8 @@ const (
 	KindLog     Kind = 9  // to the parent, also as a report: [Log]
 	KindDone    Kind = 10 // to the parent: [Done]
 
-	// KindSwitch says, both ways, that the messages after it come by the pipe, or by the socket again. [Conn.Next] handles it.
+	// KindSwitch says, both ways, that the messages after it come by the pipe, or by the socket again. There is at least one
+	// before the next switch. [Conn.Next] handles it.
 	KindSwitch Kind = 24
 )
 

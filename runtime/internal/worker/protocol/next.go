@@ -24,22 +24,31 @@ func (c *Conn) Next() (Kind, []byte, error) {
 	return kind, c.in[start:c.at:c.at], nil
 }
 
-// nextHeader reads the header of the next message, which is no switch.
+// nextHeader reads the header of the next message, which is no switch. An honest process switches only to send a message:
+// the callers of Next check the call after each message, and a second switch would keep them from it.
 func (c *Conn) nextHeader() (kind Kind, size int, err error) {
-	for {
-		c.resetBuffer()
-		if err := c.fill(headerSize); err != nil {
-			return 0, 0, err
-		}
-		kind, size, err = c.parseHeader(c.in[c.at:])
-		if err != nil || kind != KindSwitch {
-			return kind, size, err
-		}
-		c.at += headerSize
-		if err := c.switchInput(); err != nil {
-			return 0, 0, err
-		}
+	kind, size, err = c.readHeader()
+	if err != nil || kind != KindSwitch {
+		return kind, size, err
 	}
+	c.at += headerSize
+	if err := c.switchInput(); err != nil {
+		return 0, 0, err
+	}
+	kind, size, err = c.readHeader()
+	if err == nil && kind == KindSwitch {
+		err = Errorf("two switches without a message in between")
+	}
+	return kind, size, err
+}
+
+// readHeader reads a header, which stays the next in the buffer.
+func (c *Conn) readHeader() (kind Kind, size int, err error) {
+	c.resetBuffer()
+	if err := c.fill(headerSize); err != nil {
+		return 0, 0, err
+	}
+	return c.parseHeader(c.in[c.at:])
 }
 
 // HasBuffered reports whether bytes were read that Next has not returned yet. Between two calls of a link there are
@@ -84,7 +93,7 @@ func (c *Conn) fill(n int) error {
 		if cap(c.in)-c.at < n {
 			c.makeRoom(n)
 		}
-		got, err := c.readInput(c.in[len(c.in):cap(c.in)])
+		got, err := c.readInput(c.in[len(c.in):cap(c.in)], n-(len(c.in)-c.at))
 		if err == io.EOF && len(c.in) > c.at {
 			err = ErrGone
 		}

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"io"
 	"runtime"
 )
 
@@ -14,45 +15,58 @@ const parentYields = 4
 // the pipe leads back to the socket, where messages go that do not fit. The worker begins: until it has, the parent does not
 // know that it reads the pipe.
 
-// readInput reads from where the next message comes.
-func (c *Conn) readInput(b []byte) (int, error) {
+// readInput reads from where the next message comes, of which needed bytes are missing at least.
+func (c *Conn) readInput(b []byte, needed int) (int, error) {
 	p := c.pipes
-	switch {
-	case p == nil || !p.inputPiped && len(p.early) == 0:
+	if p == nil || !p.inputPiped && len(p.early) == 0 {
 		return c.sock.read(b)
-	case !p.inputPiped:
-		n := copy(b, p.early)
-		p.early = p.early[n:]
-		return n, nil
 	}
 	if !c.sock.enter() {
 		return 0, ErrClosed
 	}
 	defer c.sock.leave()
+	if !p.inputPiped {
+		return c.readEarly(b[:needed])
+	}
 	return c.readPipe(b)
+}
+
+// readEarly reads what came by the socket before its turn. The caller asks for no more than it needs: a switch then has none
+// of these bytes after it, which would have to be kept once more.
+func (c *Conn) readEarly(b []byte) (int, error) {
+	if c.sock.isShutdown.Load() {
+		return 0, ErrClosed
+	}
+	n := copy(b, c.pipes.early)
+	c.pipes.early = c.pipes.early[n:]
+	return n, nil
 }
 
 // readPipe returns at least one byte, or an error. The caller keeps the socket open.
 func (c *Conn) readPipe(b []byte) (int, error) {
 	in := &c.pipes.in
 	for try := 0; ; try++ {
+		if c.sock.isShutdown.Load() { // which keeps no process from writing to a pipe
+			return 0, ErrClosed
+		}
 		n, err := in.read(b)
 		switch {
 		case n > 0 || err != nil:
 			c.pipes.idleBells = 0
 			return n, err
-		case c.sock.isShutdown.Load():
-			return 0, ErrClosed
 		case try < c.pipes.yields:
 			runtime.Gosched()
 			continue
 		case !in.fallAsleep():
 			continue
 		}
-		if err := c.awaitBell(); err != nil {
-			if n, _ := in.read(b); n > 0 { // written before the end
-				return n, nil
+		err = c.awaitBell()
+		if err == io.EOF {
+			if n, err := in.read(b); n > 0 || err != nil { // written before the end
+				return n, err
 			}
+		}
+		if err != nil {
 			return 0, err
 		}
 	}
@@ -72,17 +86,17 @@ func (c *Conn) awaitBell() error {
 }
 
 // switchInput handles a switch of the other process. The bytes of the socket after a switch to the pipe belong to the time
-// after the next switch, which is in the pipe by then.
+// after the next switch, which is in the pipe by then. If there are any, early is empty: the socket is read after it.
 func (c *Conn) switchInput() error {
 	p, after := c.pipes, c.in[c.at:]
 	switch {
 	case p == nil:
 		return Errorf("unexpected %v message", KindSwitch)
-	case !p.inputPiped:
-		p.early = append(bytes.Clone(after), p.early...)
-		c.in = c.in[:c.at]
-	case len(after) > 0:
+	case p.inputPiped && len(after) > 0:
 		return Errorf("%d bytes follow a switch in a pipe", len(after))
+	case len(after) > 0:
+		p.early = bytes.Clone(after)
+		c.in = c.in[:c.at]
 	}
 	p.inputPiped = !p.inputPiped
 	p.isShared.Store(true)
@@ -166,6 +180,5 @@ func (c *Conn) TryFlush() bool {
 	if err != nil || !fits {
 		return false
 	}
-	c.refuse(c.wakeReader())
-	return true
+	return !c.refuse(c.wakeReader())
 }

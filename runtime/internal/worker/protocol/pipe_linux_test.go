@@ -5,6 +5,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -154,24 +158,171 @@ func TestTryFlush(t *testing.T) {
 	}
 }
 
+// A liar is a worker that writes what it likes to the pipes of a link, and to its socket.
+type liar struct {
+	parent *protocol.Conn
+	socket *os.File
+	memory []byte // of the pipes
+}
+
+func newLiar(tb testing.TB) *liar {
+	tb.Helper()
+	parent, socket := pair(tb)
+	w, _ := newWindow(tb, 0)
+	if err := parent.UsePipes(w); err != nil {
+		tb.Fatal(err)
+	}
+	memory, err := unix.Mmap(int(w.File().Fd()), int64(w.Size()), pipesSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = unix.Munmap(memory) })
+	return &liar{parent: parent, socket: socket, memory: memory}
+}
+
+// The words of the pipe to the parent.
+const (
+	wordHead   = 3
+	wordAsleep = 5
+)
+
+func (l *liar) word(i int) *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(&l.memory[i*64])) }
+
+// put writes to the memory of the pipe to the parent. The parent reads what the word of the head says.
+func (l *liar) put(data []byte) { copy(l.memory[4*kib+pipeSize:], data) }
+
+var (
+	message = raw(3, byte(protocol.KindBody), 0, 3)
+	change  = raw(0, byte(protocol.KindSwitch), 0, 0)
+)
+
+// A switch without a message before the next one is refused: the parent would read on, and never look at its call.
+func TestTwoSwitchesInARowAreRefused(t *testing.T) {
+	for name, c := range map[string]struct{ socket, pipe []byte }{
+		"in both places":            {change, change},
+		"before a message":          {slices.Concat(change, message), change},
+		"after one":                 {slices.Concat(change, change, message), slices.Concat(message, change)},
+		"after one, in both places": {slices.Concat(message, change), change},
+		"again and again, in a row": {bytes.Repeat(change, 1000), change},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLiar(t)
+			write(t, l.socket, c.socket)
+			l.socket.Close()
+			l.put(c.pipe)
+			l.word(wordHead).Store(uint32(len(c.pipe)))
+			if err := last(l.parent); !errors.Is(err, protocol.ErrViolation) || !strings.Contains(err.Error(), "two switches") {
+				t.Errorf("got %v, want a violation by two switches", err)
+			}
+		})
+	}
+}
+
+// What the parent allocates for bytes that come before their turn grows with their number, however often a worker
+// switches: it copies them once.
+func TestSwitchesCostNoMoreThanTheirBytes(t *testing.T) {
+	const pairs, most = 400, 400 * kib
+	got := allocatedForSwitches(t, pairs)
+	for range 2 { // other goroutines of the process allocate, too
+		if got > most {
+			got = allocatedForSwitches(t, pairs)
+		}
+	}
+	if got > most {
+		t.Errorf("%d bytes allocated, want at most %d", got, most)
+	}
+}
+
+// allocatedForSwitches returns how many bytes the process allocates while a worker switches to and fro with each message.
+func allocatedForSwitches(t *testing.T, pairs int) uint64 {
+	t.Helper()
+	l := newLiar(t)
+	socket := bytes.Repeat(slices.Concat(change, message), pairs)
+	write(t, l.socket, append(socket, make([]byte, fits-len(socket))...))
+	piped := slices.Concat(message, change)
+	l.put(bytes.Repeat(piped, pairs))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range pairs {
+		l.word(wordHead).Store(uint32((i + 1) * len(piped)))
+		for range 2 {
+			if kind, _, err := l.parent.Next(); err != nil || kind != protocol.KindBody {
+				t.Fatal(i, kind, err)
+			}
+		}
+	}
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// After Shutdown the parent reads nothing that a worker may still write to the pipe.
+func TestShutdownEndsReadingOfWhatHasCome(t *testing.T) {
+	for name, socket := range map[string][]byte{"in the pipe": change, "by the socket, before its turn": slices.Concat(change, message)} {
+		t.Run(name, func(t *testing.T) {
+			l := newLiar(t)
+			write(t, l.socket, socket)
+			first := slices.Concat(message, change)
+			if len(socket) == len(change) {
+				first = message
+			}
+			l.put(slices.Concat(first, message))
+			l.word(wordHead).Store(uint32(len(first)))
+			if _, _, err := l.parent.Next(); err != nil {
+				t.Fatal(err)
+			}
+			l.word(wordHead).Add(uint32(len(first[:len(message)])))
+			l.parent.Shutdown()
+			if kind, _, err := l.parent.Next(); err != protocol.ErrClosed {
+				t.Errorf("got %v, %v, want ErrClosed", kind, err)
+			}
+		})
+	}
+}
+
+// A worker that wakes the parent for nothing too often is found out, also when something has come by then.
+func TestAWorkerThatWakesForNothingIsRefused(t *testing.T) {
+	l := newLiar(t)
+	write(t, l.socket, change)
+	l.put(message)
+	read := make(chan error)
+	go func() { read <- last(l.parent) }()
+	for i := range 3 {
+		for !l.word(wordAsleep).CompareAndSwap(1, 0) { // then the parent waits for the byte, whatever has come
+			runtime.Gosched()
+		}
+		if i == 2 {
+			l.word(wordHead).Store(uint32(len(message)))
+		}
+		write(t, l.socket, []byte{0})
+	}
+	l.socket.Close()
+	if err := <-read; !errors.Is(err, protocol.ErrViolation) {
+		t.Errorf("got %v, want a violation", err)
+	}
+}
+
 // FuzzPipes has a worker write what it likes to the memory of the pipes and to the socket. The parent reads and writes until
 // it finds an error, and never waits: the worker has ended.
 func FuzzPipes(f *testing.F) {
-	message := raw(3, byte(protocol.KindBody), 0, 3)
-	change := raw(0, byte(protocol.KindSwitch), 0, 0)
+	n := uint32(len(message) + len(change))
 	for _, seed := range []struct {
 		socket, data []byte
-		words        [6]uint32
+		words        []uint32 // six at a time, before each message
 	}{
-		{change, message, [6]uint32{3: uint32(len(message))}},
-		{append(bytes.Clone(change), 0, 0, 0), message, [6]uint32{3: uint32(len(message))}},
-		{append(bytes.Clone(change), message...), message, [6]uint32{}},
-		{change, append(bytes.Clone(message), change...), [6]uint32{3: uint32(len(message) + len(change))}},
-		{append(append(bytes.Clone(change), change...), message...), change, [6]uint32{3: uint32(len(change))}},
-		{change, message, [6]uint32{3: pipeSize + 1}},
-		{change, message, [6]uint32{3: 1<<32 - 1, 1: 1 << 31}},
-		{change, message, [6]uint32{0: 7, 1: 9, 2: 2, 3: 19, 4: 100, 5: 77}},
-		{message, nil, [6]uint32{1: 1}},
+		{change, message, []uint32{wordHead: uint32(len(message))}},
+		{slices.Concat(change, make([]byte, 3)), message, []uint32{wordHead: uint32(len(message))}},
+		{slices.Concat(change, message), message, nil},
+		{change, slices.Concat(message, change), []uint32{wordHead: n}},
+		{slices.Concat(change, change, message), change, []uint32{wordHead: uint32(len(change))}},
+		{change, message, []uint32{wordHead: pipeSize + 1}},
+		{change, message, []uint32{wordHead: 1<<32 - 1, 1: 1 << 31}},
+		{change, message, []uint32{0: 7, 1: 9, 2: 2, 3: 19, 4: 100, 5: 77}},
+		{message, nil, []uint32{1: 1}},
+		{bytes.Repeat(change, 3), change, []uint32{wordHead: uint32(len(change))}},
+		{
+			bytes.Repeat(slices.Concat(change, message), 3), bytes.Repeat(slices.Concat(message, change), 3),
+			[]uint32{wordHead: n, 6 + wordHead: n, 12 + wordHead: 2 * n, 18 + wordHead: 2 * n, 24 + wordHead: 3 * n, 30 + wordHead: 3 * n},
+		},
 	} {
 		var words []byte
 		for _, w := range seed.words {
@@ -180,21 +331,13 @@ func FuzzPipes(f *testing.F) {
 		f.Add(seed.socket, words, seed.data)
 	}
 	f.Fuzz(func(t *testing.T, socket, words, data []byte) {
-		conn, theirs := pair(t)
-		w, _ := newWindow(t, 0)
-		if err := conn.UsePipes(w); err != nil {
-			t.Fatal(err)
-		}
-		mapped, err := unix.Mmap(int(w.File().Fd()), int64(w.Size()), pipesSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer unix.Munmap(mapped)
-		drained := feed(t, theirs, socket[:min(len(socket), fits)])
-		copy(mapped[4*kib+pipeSize:], data)
+		l := newLiar(t)
+		conn := l.parent
+		drained := feed(t, l.socket, socket[:min(len(socket), fits)])
+		l.put(data)
 		scribble := func() {
 			for at := 0; len(words) >= 4 && at < 6; at, words = at+1, words[4:] {
-				(*atomic.Uint32)(unsafe.Pointer(&mapped[at*64])).Store(binary.LittleEndian.Uint32(words))
+				l.word(at).Store(binary.LittleEndian.Uint32(words))
 			}
 		}
 		scribble()
