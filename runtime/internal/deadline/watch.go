@@ -29,6 +29,19 @@ func NewWatch(late func()) *Watch {
 func (w *Watch) Start(due time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.startLocked(due)
+}
+
+// StartSooner begins a wait as Start does, unless one is under way that is late before due.
+func (w *Watch) StartSooner(due time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.due.IsZero() || due.Before(w.due) {
+		w.startLocked(due)
+	}
+}
+
+func (w *Watch) startLocked(due time.Time) {
 	w.due = due
 	if w.expires.IsZero() || due.Before(w.expires) {
 		w.setLocked(due)

@@ -42,6 +42,32 @@ func TestAWatchReportsTheWaitsThatAreLate(t *testing.T) {
 	})
 }
 
+// StartSooner begins a wait, and brings forward the one under way; it never puts that off.
+func TestAWatchIsStartedSooner(t *testing.T) {
+	for name, tt := range map[string]struct{ began, sooner, want time.Duration }{
+		"no wait":                {0, time.Second, time.Second},
+		"a wait that ends later": {time.Minute, time.Second, time.Second},
+		"a wait that ends first": {time.Second, time.Minute, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				var late []time.Duration
+				w := deadline.NewWatch(func() { late = append(late, time.Since(began)) })
+				if tt.began > 0 {
+					w.Start(began.Add(tt.began))
+				}
+				w.StartSooner(began.Add(tt.sooner))
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if want := []time.Duration{tt.want}; !slices.Equal(late, want) {
+					t.Errorf("got %v, want %v", late, want)
+				}
+			})
+		})
+	}
+}
+
 // A wait that ends in time sets no timer, so that it wakes no thread.
 func BenchmarkWatch(b *testing.B) {
 	b.Run("watch", func(b *testing.B) {

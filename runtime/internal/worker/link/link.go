@@ -73,9 +73,9 @@ func (l *link) await(c *pendingCall) state {
 	return ready
 }
 
-// flushQueued sends the message of a call that waits behind others. After an error, reading fails as well. A worker
-// that does not read may still send, and then no call under way is overdue; so flushQueued kills the worker at the
-// deadline of c.
+// flushQueued sends the message of a call that waits behind others. An error ends the connection: the call that reads then
+// fails, and with it all others of the link. A worker that does not read may still send, and then no call under way is
+// overdue; so flushQueued kills the worker at the deadline of c.
 func (l *link) flushQueued(c *pendingCall) {
 	if l.conn.TryFlush() {
 		return
@@ -85,7 +85,9 @@ func (l *link) flushQueued(c *pendingCall) {
 		l.conn.Shutdown()
 	})
 	defer stuck.Stop()
-	_ = l.conn.Flush()
+	if err := l.conn.Flush(); err != nil {
+		l.conn.Shutdown() // a reader that waits has not found the error
+	}
 }
 
 // begin sends the message of c, which is first on the link.
@@ -162,9 +164,7 @@ func (l *link) fail(c *pendingCall, err error) error {
 
 // close releases the link.
 func (l *link) close() {
-	l.due.Store(0) // checkDeadline does nothing then
-	l.watchdog.Stop()
-	l.caller.forget()
+	l.endChecks()
 	_ = l.conn.Close() // no call waits for it
 	_ = l.window.Close()
 }

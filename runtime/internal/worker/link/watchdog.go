@@ -20,17 +20,23 @@ func (l *link) watch(deadline time.Time) {
 	l.watchdog.Start(now.Add(min(backgroundAfter, deadline.Sub(now)+l.set.cfg.Grace/maxLateChecks)))
 }
 
-// watchAgain runs checkDeadline again after a while.
-func (l *link) watchAgain(after time.Duration) { l.watchdog.Start(time.Now().Add(after)) }
+// watchAgain runs checkDeadline again after a while. The check that calls it may be late: it does not put off the first one of
+// the next call.
+func (l *link) watchAgain(after time.Duration) { l.watchdog.StartSooner(time.Now().Add(after)) }
 
 // endWatch ends the effect of watch.
 func (l *link) endWatch() {
-	l.due.Store(0)
-	l.underWay.Store(nil)
-	l.watchdog.Stop()
-	l.caller.forget()
+	l.endChecks()
 	l.endBackground()
 	l.used = time.Now()
+}
+
+// endChecks ends the checks of a call. One that is under way does nothing more: follow finds no call to follow.
+func (l *link) endChecks() {
+	l.due.Store(0)
+	l.underWay.Store(nil) // before forget
+	l.watchdog.Stop()
+	l.caller.forget()
 }
 
 // checkDeadline kills a worker that has not ended a call in time. It may run late, when another call has begun. While
