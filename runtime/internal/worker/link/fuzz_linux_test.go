@@ -20,11 +20,13 @@ func FuzzParent(f *testing.F) {
 	head := protocoltest.Raw{K: protocol.KindFrame, Payload: (&abi.Content{URI: "x:o", Kind: abi.KindBlob}).Append(nil)}
 	text := protocoltest.Raw{K: protocol.KindFrame, Payload: (&abi.Content{URI: "x:o", Kind: abi.KindText, Inline: []byte("fine")}).Append(nil)}
 	page := protocoltest.Raw{K: protocol.KindFrame, Payload: (&abi.Reply{Resources: []abi.Resource{{URI: "x:o", Name: "o"}}, NextCursor: "c"}).Append(nil)}
+	change := protocoltest.Raw{K: protocol.KindSwitch}
 	for _, seed := range [][]byte{
 		nil, protocoltest.Seed(text, &protocol.Done{}), protocoltest.Seed(head, protocoltest.Raw{K: protocol.KindBody, Payload: make([]byte, 1000)}, &protocol.Chunk{Length: 5000}, &protocol.Chunk{Offset: 5000, Length: 60000}, &protocol.Done{}),
 		protocoltest.Seed(page, page, &protocol.Done{Fuel: 1 << 60}), protocoltest.Seed(&protocol.Ask{Service: abi.ServiceConfig, Request: []byte("\n\x03key")}, &protocol.Ask{Service: abi.ServiceNotifyUpdated}, &protocol.Done{}),
 		protocoltest.Seed(protocoltest.Raw{K: protocol.KindChanged, Payload: []byte("x:c")}, protocoltest.Raw{K: protocol.KindChanged, Payload: nil}, &protocol.Log{Message: "m", Attrs: []protocol.Attr{{Key: "k", Value: "v"}}}, &protocol.Done{Code: abi.CodeTrap, Message: "m", Data: "{}", Cause: "c"}),
 		protocoltest.Seed(&protocol.Done{Code: 77}), protocoltest.Seed(head, &protocol.Done{}, &protocol.Done{}), protocoltest.Seed(&protocol.Call{}), protocoltest.Seed(&protocol.Answer{}), protocoltest.Seed(&protocol.Credit{Bytes: 1}),
+		protocoltest.Seed(change), protocoltest.Seed(change, change, &protocol.Done{}), protocoltest.Seed(head, change, head, &protocol.Done{}),
 	} {
 		f.Add(seed, uint8(0))
 		f.Add(seed, uint8(1))

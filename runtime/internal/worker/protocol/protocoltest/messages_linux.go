@@ -16,13 +16,20 @@ func Header(size int, kind protocol.Kind, number uint64) []byte {
 	return binary.LittleEndian.AppendUint64(b, number)
 }
 
+// kinds is one more than the highest kind.
+const kinds = byte(protocol.KindSwitch) + 1
+
 // Messages makes messages with valid headers out of any bytes. Each message takes one byte for its kind, two for its size,
-// and as many as that, or what is left. All have the same number.
+// and as many as that, or what is left. All have the same number, but for switches, which have none.
 func Messages(b []byte, number uint64) (all []byte) {
 	for len(b) > 3 {
-		kind, size := protocol.Kind(b[0]%24), int(binary.LittleEndian.Uint16(b[1:]))
+		kind, size := protocol.Kind(b[0]%kinds), int(binary.LittleEndian.Uint16(b[1:]))
 		size = min(size, len(b)-3)
-		all = append(append(all, Header(size, kind, number)...), b[3:3+size]...)
+		of := number
+		if kind == protocol.KindSwitch {
+			of = 0
+		}
+		all = append(append(all, Header(size, kind, of)...), b[3:3+size]...)
 		b = b[3+size:]
 	}
 	return all
