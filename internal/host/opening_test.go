@@ -5,9 +5,11 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/host"
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -140,3 +142,26 @@ func TestNoRequestWaitsForEverForAnOpening(t *testing.T) {
 }
 
 const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+
+// A tenant whose providers cannot be loaded again and again is opened after a longer wait each time, also where the machine lacks
+// something for them.
+func TestAnOpeningThatFailsForTheMachineWaitsForLonger(t *testing.T) {
+	var opened atomic.Int32
+	s := serve(t, host.Config{Module: func(context.Context, string) (host.Module, error) {
+		opened.Add(1)
+		e := abi.Errorf(abi.CodeUnavailable, "too little memory")
+		e.RetryAfter = time.Second
+		return host.Module{}, e
+	}})
+	s.Update(snapshot(with("a", "registry.example.com/hello:1")))
+	for i, want := range []string{`"retryAfterMs":1000`, `"retryAfterMs":2000`} {
+		text := ""
+		for opened.Load() == int32(i) {
+			time.Sleep(100 * time.Millisecond)
+			_, text = s.read("/t/a/mcp", "a", "hello://about")
+		}
+		if !strings.Contains(text, want) {
+			t.Errorf("attempt %d: got %s, want %s", i+1, text, want)
+		}
+	}
+}

@@ -238,12 +238,14 @@ func (r *route) noteLocked(is *settings, err error) error {
 		return nil
 	}
 	wait := minRetry
-	later := (*abi.Error)(nil) // a failure of the server, which passes
-	if errors.As(err, &later) && later.Code == abi.CodeUnavailable && later.RetryAfter > 0 {
-		wait = min(later.RetryAfter, maxRetry)
-	} else if r.failure != nil && r.failure.of == is {
-		wait = min(2*r.failure.wait, maxRetry)
+	if r.failure != nil && r.failure.of == is {
+		wait = 2 * r.failure.wait
 	}
+	later := (*abi.Error)(nil) // a failure of the server, which passes
+	if errors.As(err, &later) && later.Code == abi.CodeUnavailable {
+		wait = max(wait, later.RetryAfter)
+	}
+	wait = min(wait, maxRetry)
 	r.failure = &failure{err: err, of: is, until: time.Now().Add(wait), wait: wait}
 	r.host.cfg.Logger.Error("tenant not opened", "tenant", r.id, "err", err, "retry_in", wait)
 	if r.open != nil {
