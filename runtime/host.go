@@ -166,7 +166,7 @@ func (h *Host) start(cfg HostConfig) error {
 		return err
 	}
 	h.workers, err = worker.New(worker.Config{
-		NativeCode: codeOf(h.kind, c), Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: h.live, Logger: h.log,
+		NativeCode: codeOf(h.kind, c), Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: h.live, OwnerOf: compiler.OwnerOf, Logger: h.log,
 	})
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
+	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 )
 
 const (
@@ -33,7 +34,7 @@ func (h *Host) enterOpening(ctx context.Context, file string) (leave func(), err
 }
 
 func (h *Host) reserveOpening(ctx context.Context, file string) (release func(), err error) {
-	if h.live == nil {
+	if h.live == nil || h.isolation != IsolateProcess { // without processes a module stays in memory, and is compiled while it is opened
 		return func() {}, nil
 	}
 	info, err := os.Stat(file)
@@ -43,21 +44,22 @@ func (h *Host) reserveOpening(ctx context.Context, file string) (release func(),
 	return h.reserve(ctx, openingEach*min(info.Size(), maxFile), false)
 }
 
-// reserver returns what reserves memory for compilations; nil where no processes are bounded.
-func (h *Host) reserver() func(ctx context.Context, bytes int64, exhausted bool) (release func(), err error) {
+// reserver returns what reserves memory for compilations; nil where no processes are bounded. An owner cannot repeat one at will: the
+// compiler remembers what was compiled, what was refused, and what the system has killed.
+func (h *Host) reserver() func(ctx context.Context, bytes int64) (release func(), err error) {
 	if h.live == nil {
 		return nil
 	}
-	return h.reserve
+	return func(ctx context.Context, bytes int64) (release func(), err error) { return h.reserve(ctx, bytes, true) }
 }
 
-// reserve waits for memory of HostConfig.Live, which workers give up that no call uses. exhausted says that the machine has less than it
-// seems: then all of those workers are stopped.
-func (h *Host) reserve(ctx context.Context, bytes int64, exhausted bool) (release func(), err error) {
-	if exhausted {
-		h.live.Stop()
-	}
+// reserve waits for memory of HostConfig.Live for the owner of ctx, which workers give up that no call uses: see [live.Reservation].
+func (h *Host) reserve(ctx context.Context, bytes int64, seldom bool) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, reserveTime)
 	defer cancel()
-	return h.live.Reserve(ctx, bytes)
+	r := live.Reservation{Bytes: bytes, Seldom: seldom}
+	if owner := compiler.OwnerOf(ctx); owner != "" {
+		r.Owner = owner
+	}
+	return h.live.Reserve(ctx, r)
 }

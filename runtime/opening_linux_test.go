@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime"
 )
 
@@ -90,6 +92,60 @@ func TestModulesThatWaitForTheCompilerHoldNoOpening(t *testing.T) {
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
+	}
+}
+
+// An owner that opens a large module again and again has its own processes stopped for it, and none of an owner within its share.
+func TestOpeningALargeModuleCostsItsOwner(t *testing.T) {
+	all, err := runtime.NewLive(runtime.LiveConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := runtime.NewHost(runtime.HostConfig{CacheDir: guesttest.CacheDir(t), Live: all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := map[string]chan runtime.LiveEnd{}
+	var opened []*runtime.Provider
+	for _, owner := range []string{"quiet", "greedy"} { // the first is unused for longest
+		end := make(chan runtime.LiveEnd, 10)
+		own, err := runtime.NewLive(runtime.LiveConfig{OnEnd: func(why runtime.LiveEnd) { end <- why }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := h.Load(runtime.WithOwner(t.Context(), owner), ifsProvider(1), &runtime.Options{Live: own})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends[owner], opened = end, append(opened, p)
+	}
+	used := all.Stats().Memory
+	if err := all.Set(runtime.LiveConfig{Memory: used * 5 / 4}); err != nil {
+		t.Fatal(err)
+	}
+	padding := make([]byte, 4<<20)
+	section := binary.AppendUvarint([]byte{0}, uint64(1+len(padding)))
+	large := filepath.Join(t.TempDir(), "large.wasm")
+	if err := os.WriteFile(large, slices.Concat(ifsProvider(1), section, []byte{0}, padding), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		p, err := h.Open(runtime.WithOwner(t.Context(), "greedy"), large, &runtime.Options{Lazy: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened = append(opened, p)
+	}
+	if len(ends["greedy"]) != 1 || len(ends["quiet"]) > 0 {
+		t.Errorf("%d of its own processes have ended, and %d of another owner, want its own", len(ends["greedy"]), len(ends["quiet"]))
+	}
+	for _, p := range opened {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

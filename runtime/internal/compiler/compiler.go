@@ -44,10 +44,10 @@ type Config struct {
 	// Busy reports whether requests are being served. A child that starts then leaves a processor to them. Nil means
 	// never.
 	Busy func() bool
-	// Reserve waits for memory that a child is expected to use, in bytes, and has others give it up. exhausted says that the system has
-	// just killed the child of the same module, as it does when memory is exhausted; then the module is compiled once more. The Compiler
+	// Reserve waits for memory that a child is expected to use, in bytes, and has others give it up. ctx has the owner of the compilation.
+	// If the system kills the child, as it does when memory is exhausted, the Compiler reserves twice as much, and compiles once more. It
 	// calls release when the child has ended. Nil reserves nothing, and compiles once.
-	Reserve func(ctx context.Context, bytes int64, exhausted bool) (release func(), err error)
+	Reserve func(ctx context.Context, bytes int64) (release func(), err error)
 	// Logger receives refusals, the output of children, and missing isolation layers of this machine. Nil discards.
 	Logger *slog.Logger
 }

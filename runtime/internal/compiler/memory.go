@@ -27,12 +27,12 @@ func (c *Compiler) compileWithin(ctx context.Context, d digest, from source) (ou
 	ctx, stop := context.WithTimeoutCause(ctx, c.cfg.Timeout, errTimeout)
 	defer stop()
 	bytes := childMemory + memoryEach*int64(from.size)
-	o, err := c.compileReserved(ctx, d, from, bytes, false)
+	o, err := c.compileReserved(ctx, d, from, bytes)
 	if c.cfg.Reserve == nil || !errors.Is(err, errKilled) {
 		return o, err
 	}
 	c.cfg.Logger.Warn("compilation killed by the system, making room and trying once more", "digest", short(d), "bytes", 2*bytes)
-	o, err = c.compileReserved(ctx, d, from, 2*bytes, true)
+	o, err = c.compileReserved(ctx, d, from, 2*bytes)
 	if !errors.Is(err, errKilled) {
 		return o, err
 	}
@@ -41,10 +41,10 @@ func (c *Compiler) compileWithin(ctx context.Context, d digest, from source) (ou
 	return outcome{}, e.Because(err)
 }
 
-func (c *Compiler) compileReserved(ctx context.Context, d digest, from source, bytes int64, exhausted bool) (outcome, error) {
+func (c *Compiler) compileReserved(ctx context.Context, d digest, from source, bytes int64) (outcome, error) {
 	bytes = min(bytes, int64(c.cfg.Memory))
 	if c.cfg.Reserve != nil {
-		release, err := c.cfg.Reserve(ctx, bytes, exhausted)
+		release, err := c.cfg.Reserve(ctx, bytes)
 		if err != nil {
 			return outcome{}, err
 		}

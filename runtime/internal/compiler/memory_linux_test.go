@@ -28,13 +28,13 @@ func TestACompilationThatIsKilledIsTriedOnceMore(t *testing.T) {
 			dir, kills := newDir(t), filepath.Join(t.TempDir(), "kills")
 			stuck := script(t, fmt.Sprintf("echo x >> %[1]s; [ $(wc -l < %[1]s) -gt %[2]d ] && exec -a wasmres-compile %[3]s; echo ready; sleep 1000",
 				kills, tt.kills, self(t)))
-			var asked [][2]any
+			var asked []int64
 			var released atomic.Int32
-			cfg := compiler.Config{CacheDir: dir, Executable: stuck, Reserve: func(_ context.Context, bytes int64, exhausted bool) (func(), error) {
+			cfg := compiler.Config{CacheDir: dir, Executable: stuck, Reserve: func(_ context.Context, bytes int64) (func(), error) {
 				if int(released.Load()) != len(asked) {
 					t.Error("a child has the memory of two")
 				}
-				asked = append(asked, [2]any{bytes, exhausted})
+				asked = append(asked, bytes)
 				return func() { released.Add(1) }, nil
 			}}
 			compiled := make(chan error, 1)
@@ -49,7 +49,7 @@ func TestACompilationThatIsKilledIsTriedOnceMore(t *testing.T) {
 			if errors.As(err, &e) && e.RetryAfter <= 0 {
 				t.Errorf("got %v without a time to retry after", err)
 			}
-			if len(asked) != 2 || asked[0][1] != false || asked[1][1] != true || asked[1][0].(int64) <= asked[0][0].(int64) || released.Load() != 2 {
+			if len(asked) != 2 || asked[1] <= asked[0] || released.Load() != 2 {
 				t.Errorf("got %v, %d released, want twice, more the second time", asked, released.Load())
 			}
 			if tt.code != abi.CodeOK && len(files(t, dir, "*.*ed")) > 0 {
@@ -86,7 +86,7 @@ func killChild(t *testing.T) {
 func TestACompilationWithoutMemoryIsRefused(t *testing.T) {
 	leavesNothing(t)
 	dir, full := newDir(t), abi.Errorf(abi.CodeUnavailable, "full")
-	c := newCompiler(t, compiler.Config{CacheDir: dir, Executable: "/nonexistent", Reserve: func(context.Context, int64, bool) (func(), error) {
+	c := newCompiler(t, compiler.Config{CacheDir: dir, Executable: "/nonexistent", Reserve: func(context.Context, int64) (func(), error) {
 		return nil, full
 	}})
 	check(t, dir, c.Compile(t.Context(), tiny()), abi.CodeUnavailable, "full")

@@ -32,6 +32,7 @@ type guests struct {
 	life   context.Context // ends with Close
 	end    context.CancelFunc
 	groups []*live.Group // that every worker must enter, in this order, before it may start
+	owner  string        // in the group of the runner; empty for that before it
 	meter  *fair.Meter   // of its workers; nil if the calls wait for no processors
 
 	// owned by the goroutine that starts a worker

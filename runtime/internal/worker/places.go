@@ -29,8 +29,11 @@ func (g *guests) enter(ctx context.Context) (_ *places, err error) {
 			p.leave(live.Closed)
 		}
 	}()
-	var owner *live.Group // the members of a group are those of the groups before it, as providers of tenants are
+	var owner any // the members of a group are those of the groups before it, as providers of tenants are
 	for _, group := range g.groups {
+		if group == g.runner.cfg.Live && g.owner != "" {
+			owner = g.owner
+		}
 		place, err := group.Enter(ctx, g, owner)
 		if err != nil {
 			return nil, err

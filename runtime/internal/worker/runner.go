@@ -65,6 +65,9 @@ type Config struct {
 	// Live bounds the workers of this and of other runners. Nil bounds none. A module may have a group of its own beside it:
 	// see [guest.Config].
 	Live *live.Group
+	// OwnerOf returns the owner of the module that a context opens, whose workers have a share of Live together; empty for none. Then, and
+	// if OwnerOf is nil, they belong to the outermost group of the module.
+	OwnerOf func(ctx context.Context) string
 	// PipelineUnder is the mean time of calls below which calls wait for each other on one link, if there are fewer
 	// processors than calls: then the worker does not sleep in between. Zero means 250 µs.
 	PipelineUnder time.Duration
@@ -176,6 +179,9 @@ func (r *Runner) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) 
 func (r *Runner) open(ctx context.Context, h *guest.Host) (*guests, error) {
 	g := &guests{runner: r, host: h}
 	g.meter = h.Share.NewMeter(g.usedCPU)
+	if r.cfg.OwnerOf != nil {
+		g.owner = r.cfg.OwnerOf(ctx)
+	}
 	g.life, g.end = context.WithCancel(context.WithoutCancel(ctx))
 	for _, first := range []*live.Group{h.Live, r.cfg.Live} {
 		for group := first; group != nil; group = group.Within() {

@@ -71,8 +71,7 @@ type Group struct {
 	refill  *time.Timer
 	stats   Stats
 
-	reserved     int64 // bytes of all reservations
-	reservations int
+	reservations map[*waiter]struct{} // that were granted and not released
 
 	peak int64 // most memory of one worker since TakePeak was called last
 }
@@ -93,6 +92,7 @@ type Stats struct {
 type waiter struct {
 	member  Member // nil for a reservation
 	bytes   int64  // of a reservation
+	seldom  bool   // of a reservation
 	owner   any
 	reason  bound
 	granted chan *Place // of one, which is nil for a reservation
@@ -114,6 +114,7 @@ const (
 	number
 	memory
 	rate
+	reservations
 )
 
 // New makes a group.
@@ -121,7 +122,7 @@ func New(cfg Config) (*Group, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	return &Group{within: cfg.Within, cfg: cfg, places: map[*Place]struct{}{}, tokens: float64(cfg.StartsPerMinute), filled: time.Now()}, nil
+	return &Group{within: cfg.Within, cfg: cfg, places: map[*Place]struct{}{}, reservations: map[*waiter]struct{}{}, tokens: float64(cfg.StartsPerMinute), filled: time.Now()}, nil
 }
 
 // Set changes the bounds. Workers that run go on; fewer start until they are within the bounds.
@@ -249,6 +250,8 @@ func (g *Group) refusalLocked(w *waiter) *abi.Error {
 		text = "the providers in use need all memory there is for them"
 	case rate:
 		text, after = "too many providers were started lately", g.untilTokenLocked()
+	case reservations:
+		text = "those that are being loaded need all memory there is for that"
 	}
 	what := "the provider cannot be started now"
 	if w.member == nil {
@@ -282,39 +285,41 @@ func (g *Group) Released() {
 }
 
 // dispatchLocked gives places to the starts whose turn it is, and memory to reservations. While the next of them finds none, it has
-// a worker stopped.
+// a worker stopped. A reservation that finds none to stop lets the others pass.
 func (g *Group) dispatchLocked() {
-	reserve := true
-	for len(g.waiting) > 0 {
-		next := g.nextLocked(reserve)
+	var passed map[*waiter]bool
+	for {
+		next := g.nextLocked(passed)
 		if next < 0 {
 			return
 		}
 		w := g.waiting[next]
 		w.reason = g.boundLocked(w)
 		switch w.reason {
-		case number, memory:
-			isEnding := g.evictLocked(w)
-			if w.member != nil || isEnding {
-				return
-			}
-			reserve = false // all are in use: smaller starts need not wait for that
+		case none:
+			g.waiting = slices.Delete(g.waiting, next, next+1)
+			g.crowded.Add(-1)
+			w.granted <- g.admitLocked(w)
 			continue
 		case rate:
 			g.awaitLocked(g.untilTokenLocked())
 			return
+		case number, memory:
+			if isEnding := g.evictLocked(w); isEnding || w.member != nil {
+				return
+			}
 		}
-		g.waiting = slices.Delete(g.waiting, next, next+1)
-		g.crowded.Add(-1)
-		w.granted <- g.admitLocked(w)
+		if passed == nil {
+			passed = map[*waiter]bool{}
+		}
+		passed[w] = true
 	}
 }
 
 // admitLocked makes the place of a start; nil for a reservation.
 func (g *Group) admitLocked(w *waiter) *Place {
 	if w.member == nil {
-		g.reserved += w.bytes
-		g.reservations++
+		g.reservations[w] = struct{}{}
 		return nil
 	}
 	g.tokens--
@@ -323,19 +328,24 @@ func (g *Group) admitLocked(w *waiter) *Place {
 	return p
 }
 
-// nextLocked returns the index of the waiter whose turn it is: the first reservation or start of an owner that does not exceed its
-// share by it, or else the first one. Without reserve, reservations have no turn; then -1 is for none.
-func (g *Group) nextLocked(reserve bool) int {
-	first := slices.IndexFunc(g.waiting, func(w *waiter) bool { return reserve || w.member != nil })
-	if first >= 0 && len(g.waiting) > 1 && g.boundLocked(g.waiting[first]) != rate {
-		shares := g.sharesLocked(nil)
-		for i, w := range g.waiting[first:] {
-			if w.member == nil && reserve || w.member != nil && !shares.isExceeded(w.owner, w.member) {
-				return first + i
-			}
+// nextLocked returns the index of the waiter whose turn it is: the first one of an owner that does not exceed its share by it, or else
+// the first reservation, which lets others pass, or else the first start. Those that were passed have no turn. It is -1 for none.
+func (g *Group) nextLocked(passed map[*waiter]bool) int {
+	first := slices.IndexFunc(g.waiting, func(w *waiter) bool { return !passed[w] })
+	if first < 0 || len(g.waiting) == 1 || g.boundLocked(g.waiting[first]) == rate {
+		return first
+	}
+	shares, next := g.sharesLocked(nil), first
+	for i, w := range g.waiting {
+		switch {
+		case passed[w]:
+		case !shares.isExceeded(w.owner, w):
+			return i
+		case w.member == nil && g.waiting[next].member != nil:
+			next = i
 		}
 	}
-	return first
+	return next
 }
 
 // boundLocked returns what keeps a waiter from its place or its memory.
@@ -344,7 +354,9 @@ func (g *Group) boundLocked(w *waiter) bound {
 	switch {
 	case isStart && g.cfg.Max > 0 && len(g.places) >= g.cfg.Max:
 		return number
-	case g.cfg.Memory > 0 && len(g.places)+g.reservations > 0 && g.usedLocked()+g.reserved+w.needs() > g.cfg.Memory:
+	case !isStart && !g.mayReserveLocked(w):
+		return reservations
+	case g.cfg.Memory > 0 && len(g.places)+len(g.reservations) > 0 && g.usedLocked()+g.reservedLocked()+w.needs() > g.cfg.Memory:
 		return memory
 	case isStart && g.cfg.StartsPerMinute > 0 && g.fillLocked() < 1:
 		return rate
@@ -390,11 +402,11 @@ func (g *Group) refilled() {
 // longRest is for how long a worker is unused before it is stopped for any other one, of any owner.
 const longRest = 30 * time.Second
 
-// evictLocked stops a worker for a start, unless one that was stopped for this is still ending: the one that was unused for longest
-// if that is longRest, or of those whose owners exceed their shares, or are that of the start. Only a start whose owner does not
-// exceed its share has others stopped: so an owner that wants more than its share makes its own workers come and go, and no
-// others. A reservation has any worker stopped, the one that was unused for longest: it is the host's, and lasts for less than a
-// worker. evictLocked reports whether a worker is ending.
+// evictLocked stops a worker for a start or a reservation, unless one that was stopped for this is still ending. First comes one that
+// was unused for longRest; then, if the owner exceeds its share by it, one of its own; then one whose owner exceeds its share, or its own;
+// of several the one that was unused for longest. Only an owner that does not exceed its share by it has others stopped, or one that
+// reserves seldom. So an owner that wants more than its share makes its own workers come and go, and no others. evictLocked reports
+// whether a worker is ending.
 func (g *Group) evictLocked(w *waiter) (isEnding bool) {
 	type candidate struct {
 		place *Place
@@ -403,7 +415,7 @@ func (g *Group) evictLocked(w *waiter) (isEnding bool) {
 	}
 	var all []candidate
 	shares := g.sharesLocked(w)
-	isExceeded, rested := w.member != nil && shares.isExceeded(w.owner, w.member), time.Duration(-1) // of those that may not be stopped yet
+	isExceeded, rested := shares.isExceeded(w.owner, w), time.Duration(-1) // of those that may not be stopped yet
 	for p := range g.places {
 		if p.evicted {
 			return true
@@ -411,12 +423,14 @@ func (g *Group) evictLocked(w *waiter) (isEnding bool) {
 		idle, ok := p.member.Unused()
 		switch {
 		case !ok || !p.started:
-		case idle >= longRest || w.member == nil:
+		case idle >= longRest:
 			all = append(all, candidate{p, idle, 0})
-		case p.owner == w.owner || shares.isExceeded(p.owner, nil):
+		case isExceeded && p.owner == w.owner:
 			all = append(all, candidate{p, idle, 1})
-		case !isExceeded:
+		case p.owner == w.owner || shares.isExceeded(p.owner, nil):
 			all = append(all, candidate{p, idle, 2})
+		case !isExceeded || w.seldom:
+			all = append(all, candidate{p, idle, 3})
 		default:
 			rested = max(rested, idle)
 		}
@@ -447,7 +461,7 @@ type share struct {
 	bytes   int64
 }
 
-// sharesLocked returns the shares of the owners of workers and of starts that wait, or of one start alone.
+// sharesLocked returns the shares of the owners of workers, of reservations, and of all that wait, or of one that waits alone.
 func (g *Group) sharesLocked(w *waiter) shares {
 	s := shares{max: g.cfg.Max, memory: g.cfg.Memory, of: map[any]*share{}}
 	for p := range g.places {
@@ -457,14 +471,15 @@ func (g *Group) sharesLocked(w *waiter) shares {
 			of.bytes += p.member.Memory()
 		}
 	}
+	for r := range g.reservations {
+		s.at(r.owner).bytes += r.bytes
+	}
 	if w != nil {
 		s.at(w.owner)
 		return s
 	}
 	for _, w := range g.waiting {
-		if w.member != nil {
-			s.at(w.owner)
-		}
+		s.at(w.owner)
 	}
 	return s
 }
@@ -476,14 +491,14 @@ func (s shares) at(owner any) *share {
 	return s.of[owner]
 }
 
-// isExceeded reports whether an owner has more than its share, with the worker of one more member unless that is nil.
-func (s shares) isExceeded(owner any, more Member) bool {
+// isExceeded reports whether an owner has more than its share, with what one waiter more is about to have unless that is nil.
+func (s shares) isExceeded(owner any, more *waiter) bool {
 	of := *s.at(owner)
-	if more != nil {
+	if more != nil && more.member != nil {
 		of.workers++
-		if s.memory > 0 {
-			of.bytes += more.Memory()
-		}
+	}
+	if more != nil && s.memory > 0 {
+		of.bytes += more.needs()
 	}
 	return s.max > 0 && of.workers*len(s.of) > s.max || s.memory > 0 && of.bytes > s.memory/int64(len(s.of))
 }

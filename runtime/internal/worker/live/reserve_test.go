@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -10,14 +11,26 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 )
 
-// reserve reserves memory, or fails the test.
-func reserve(t *testing.T, g *live.Group, bytes int64, d time.Duration) (release func()) {
+// reserve reserves memory for an owner, or fails the test.
+func reserve(t *testing.T, g *live.Group, owner any, bytes int64) (release func()) {
 	t.Helper()
-	release, err := g.Reserve(within(t, d), bytes)
+	release, err := g.Reserve(within(t, time.Minute), live.Reservation{Owner: owner, Bytes: bytes})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return release
+}
+
+// startOf starts a worker of an owner, which is unused from then on.
+func startOf(t *testing.T, g *live.Group, owner string) *provider {
+	t.Helper()
+	p := &provider{group: g, bytes: 10, takes: time.Millisecond, owner: owner}
+	if err := p.start(within(t, time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	p.rest()
+	time.Sleep(time.Millisecond) // so that one is unused for longer than the next
+	return p
 }
 
 func stoppedOf(all []*provider) (n int) {
@@ -27,7 +40,6 @@ func stoppedOf(all []*provider) (n int) {
 	return n
 }
 
-// The owners of workers do not matter: a reservation is the host's.
 func TestAReservationHasUnusedWorkersStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := group(t, live.Config{Memory: 100})
@@ -36,7 +48,7 @@ func TestAReservationHasUnusedWorkersStopped(t *testing.T) {
 			p.rest()
 		}
 		began := time.Now()
-		release := reserve(t, g, 40, time.Minute)
+		release := reserve(t, g, nil, 40)
 		if n := stoppedOf(all); n != 3 || time.Since(began) != 3*time.Second {
 			t.Errorf("stopped %d workers in %v, want 3, whose ends take a second each", n, time.Since(began))
 		}
@@ -55,7 +67,7 @@ func TestAReservationHasUnusedWorkersStopped(t *testing.T) {
 			t.Errorf("a start took %v, %v, want a second, until the memory is released", time.Since(began), err)
 		}
 		release()
-		reserve(t, g, 30, time.Second)()
+		reserve(t, g, nil, 30)()
 	})
 }
 
@@ -65,7 +77,7 @@ func TestStartsPassAReservationThatFindsNothingToStop(t *testing.T) {
 		all := providers(t, g, 7)
 		reserved := make(chan func())
 		go func() {
-			release, err := g.Reserve(within(t, time.Minute), 50)
+			release, err := g.Reserve(within(t, time.Minute), live.Reservation{Bytes: 50})
 			if err != nil {
 				t.Error(err)
 			}
@@ -91,20 +103,20 @@ func TestAReservationIsRefusedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := group(t, live.Config{Memory: 100})
 		providers(t, g, 9)
-		_, err := g.Reserve(within(t, time.Second), 50)
+		_, err := g.Reserve(within(t, time.Second), live.Reservation{Bytes: 50})
 		var e *abi.Error
 		const text = "the provider cannot be loaded now: the providers in use need all memory there is for them"
 		if !errors.As(err, &e) || e.Code != abi.CodeUnavailable || e.Message != text || e.RetryAfter != time.Second {
 			t.Errorf("got %#v, want unavailable: %s, retry after 1s", e, text)
 		}
-		reserve(t, g, 10, time.Second)()
+		reserve(t, g, nil, 10)()
 	})
 }
 
 func TestReservationsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := group(t, live.Config{Memory: 100})
-		release := reserve(t, g, 1<<40, time.Second) // half of the memory
+		release := reserve(t, g, nil, 1<<40) // half of the memory
 		providers(t, g, 5)
 		if err := (&provider{group: g, bytes: 10}).start(within(t, time.Second)); err == nil {
 			t.Error("a worker has started in reserved memory")
@@ -112,6 +124,102 @@ func TestReservationsAreBounded(t *testing.T) {
 		release()
 		none := group(t, live.Config{Max: 1})
 		providers(t, none, 1)
-		reserve(t, none, 1<<40, time.Second)() // no memory is bounded
+		reserve(t, none, nil, 1<<40)() // no memory is bounded
+	})
+}
+
+// An owner that reserves again and again has workers of its own stopped, then those of owners with more than their shares, and no
+// others before they have rested long.
+func TestReservationsObeyShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := group(t, live.Config{Memory: 100})
+		var greedy, large, small []*provider
+		for range 3 {
+			small = append(small, startOf(t, g, "small")) // unused for longest
+		}
+		for range 6 {
+			large = append(large, startOf(t, g, "large"))
+		}
+		greedy = append(greedy, startOf(t, g, "greedy"))
+		for _, c := range []struct {
+			bytes                      int64
+			seldom                     bool
+			ok                         bool
+			ofGreedy, ofLarge, ofSmall int
+		}{
+			{20, false, true, 0, 2, 0}, // within its share
+			{30, false, true, 1, 2, 0},
+			{40, false, true, 1, 3, 0},
+			{50, false, false, 1, 3, 0}, // the others are within their shares
+			{50, true, true, 1, 3, 1},
+		} {
+			release, err := g.Reserve(within(t, time.Second), live.Reservation{Owner: "greedy", Bytes: c.bytes, Seldom: c.seldom})
+			if err == nil {
+				release()
+			}
+			if (err == nil) != c.ok || stoppedOf(greedy) != c.ofGreedy || stoppedOf(large) != c.ofLarge || stoppedOf(small) != c.ofSmall {
+				t.Errorf("%v, and stopped %d of its own, %d of an owner with more than its share, %d of one within, want %+v",
+					err, stoppedOf(greedy), stoppedOf(large), stoppedOf(small), c)
+			}
+		}
+	})
+}
+
+// What an owner has reserved counts in its share: its start has no worker of others stopped.
+func TestReservedMemoryIsOfItsOwner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := group(t, live.Config{Memory: 100})
+		defer reserve(t, g, "greedy", 50)()
+		other := []*provider{startOf(t, g, "other"), startOf(t, g, "other"), startOf(t, g, "other"), startOf(t, g, "other"), startOf(t, g, "other")}
+		if err := (&provider{group: g, bytes: 10, owner: "greedy"}).start(within(t, time.Second)); err == nil || stoppedOf(other) > 0 {
+			t.Errorf("the start: %v, for which %d workers were stopped", err, stoppedOf(other))
+		}
+	})
+}
+
+// Reservations leave memory to starts, and those of one owner leave some to those of others.
+func TestAllReservationsTogetherAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := group(t, live.Config{Memory: 100})
+		release := reserve(t, g, "a", 1<<40) // half of the memory
+		again := make(chan error)
+		go func() {
+			_, err := g.Reserve(within(t, 10*time.Second), live.Reservation{Owner: "a", Bytes: 10})
+			again <- err
+		}()
+		synctest.Wait()
+		defer reserve(t, g, "b", 20)() // passes it
+		_, err := g.Reserve(within(t, time.Second), live.Reservation{Owner: "c", Bytes: 10})
+		const text = "the provider cannot be loaded now: those that are being loaded need all memory there is for that"
+		if e := (*abi.Error)(nil); !errors.As(err, &e) || e.Code != abi.CodeUnavailable || e.Message != text || e.RetryAfter != time.Second {
+			t.Errorf("got %#v, want unavailable: %s, retry after 1s", err, text)
+		}
+		startOf(t, g, "c")
+		startOf(t, g, "c")
+		release()
+		if err := <-again; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Starts that wait because their owner has more than its share do not keep others from reserving, who have more by that.
+func TestAReservationPassesStartsBeyondAShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := group(t, live.Config{Max: 4, Memory: 100})
+		for range 3 {
+			if err := (&provider{group: g, bytes: 10, owner: "greedy"}).start(within(t, time.Second)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		idle := startOf(t, g, "other")
+		waits := make(chan error, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { waits <- (&provider{group: g, bytes: 10, owner: "greedy"}).start(ctx) }()
+		synctest.Wait()
+		reserve(t, g, "third", 50)()
+		if cancel(); <-waits == nil || idle.stopped > 0 {
+			t.Errorf("the worker of another owner was stopped %d times", idle.stopped)
+		}
 	})
 }
