@@ -103,4 +103,5 @@ func (c *Compiler) runCompilation(ctx context.Context, f *compilation, d digest,
 		clear(c.known)
 	}
 	c.known[d] = f.outcome
+	delete(c.killed, d)
 }

@@ -97,6 +97,7 @@ type Compiler struct {
 	// known has outcomes by digest: at most maxKnown; the others are on disk.
 	known        map[digest]outcome
 	compilations map[digest]*compilation
+	killed       killed
 }
 
 // digest is the SHA-256 of a module; for an engine other than the default, of its name and the module.
@@ -144,6 +145,7 @@ func newCompiler(cfg Config, line *turns.Line) *Compiler {
 		store:        &store{engine: cfg.Engine, dir: cfg.CacheDir, maxBytes: cfg.MaxBytes, program: sync.OnceValues(program)},
 		known:        map[digest]outcome{},
 		compilations: map[digest]*compilation{},
+		killed:       killed{},
 	}
 }
 
@@ -258,6 +260,9 @@ func (c *Compiler) loadOrCompile(ctx context.Context, d digest, from source) (ou
 	if o, ok := c.store.find(d, fingerprint, &c.cfg); ok {
 		return o, nil
 	}
+	if err := c.notYet(d); err != nil {
+		return outcome{}, err
+	}
 	leave, err := c.line.Enter(ctx, OwnerOf(ctx))
 	if err != nil {
 		return outcome{}, err
@@ -272,6 +277,13 @@ func (c *Compiler) loadOrCompile(ctx context.Context, d digest, from source) (ou
 		c.cfg.Logger.Warn("outcome of a compilation not kept", "digest", short(d), "err", err)
 	}
 	return o, nil
+}
+
+// notYet returns the error of a module that is not to be compiled yet, since the system has killed its children.
+func (c *Compiler) notYet(d digest) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.killed.err(d)
 }
 
 // compile runs a child in its own temporary directory, and moves the file from there to the cache.

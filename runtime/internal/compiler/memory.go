@@ -3,9 +3,6 @@ package compiler
 import (
 	"context"
 	"errors"
-	"time"
-
-	"github.com/wasmres/wasmres/abi"
 )
 
 // What a child is expected to use: childMemory, and memoryEach for each byte of a metered module. A provider in Go of 1.7 MiB takes 86 MiB,
@@ -15,14 +12,12 @@ const (
 	memoryEach  = 32
 )
 
-// killedRetry is when a caller may try again whose module the system did not let a child compile.
-const killedRetry = 5 * time.Second
-
 // errKilled says that something other than this process has killed a child, as the system does when memory is exhausted.
 var errKilled = errors.New("the system has killed the child, as it does when memory is exhausted")
 
 // compileWithin compiles a module within memory that it has reserved. If the system kills the child, it reserves twice as much, and
-// compiles once more, both within Config.Timeout: a child changes nothing but its own temporary directory.
+// compiles once more, both within Config.Timeout: a child changes nothing but its own temporary directory. A module whose second child is
+// killed as well is not compiled again for a while.
 func (c *Compiler) compileWithin(ctx context.Context, d digest, from source) (outcome, error) {
 	ctx, stop := context.WithTimeoutCause(ctx, c.cfg.Timeout, errTimeout)
 	defer stop()
@@ -36,9 +31,9 @@ func (c *Compiler) compileWithin(ctx context.Context, d digest, from source) (ou
 	if !errors.Is(err, errKilled) {
 		return o, err
 	}
-	e := abi.Errorf(abi.CodeUnavailable, "the module cannot be compiled now: the machine has too little memory")
-	e.RetryAfter = killedRetry
-	return outcome{}, e.Because(err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return outcome{}, c.killed.add(d).Because(err)
 }
 
 func (c *Compiler) compileReserved(ctx context.Context, d digest, from source, bytes int64) (outcome, error) {
