@@ -15,7 +15,7 @@ import (
 // A native compiles modules with one engine, and runs them.
 type native struct {
 	runner  guest.Runner
-	compile func(ctx context.Context, binary []byte) error // nil when modules are compiled in this process
+	compile func(ctx context.Context, binary []byte, load func() ([]byte, error)) error // nil when modules are compiled in this process
 }
 
 // engineOf returns the engine with a name, or that of the Host for none, and makes what runs its modules at its first use.
@@ -49,7 +49,7 @@ func (h *Host) newNative(kind engines.Kind) (*native, error) {
 	if h.workers == nil {
 		n, err := h.openEngine(kind, engine.Config{CacheDir: h.cacheDir, Precompile: c.Folder, Logger: h.log})
 		if err == nil {
-			n.compile = c.Compile
+			n.compile = compileOf(c)
 		}
 		return n, err
 	}
@@ -57,7 +57,7 @@ func (h *Host) newNative(kind engines.Kind) (*native, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &native{runner: runner, compile: c.Compile}, nil
+	return &native{runner: runner, compile: compileOf(c)}, nil
 }
 
 // codeOf returns how modules get the native code of an engine, from its compiler.
@@ -67,6 +67,14 @@ func codeOf(kind engines.Kind, c *compiler.Compiler) worker.NativeCode {
 		code.Code = c.Code
 	}
 	return code
+}
+
+// compileOf returns what compiles a module: see [compiler.Compiler.FolderOf].
+func compileOf(c *compiler.Compiler) func(ctx context.Context, binary []byte, load func() ([]byte, error)) error {
+	return func(ctx context.Context, binary []byte, load func() ([]byte, error)) error {
+		_, err := c.FolderOf(ctx, binary, load)
+		return err
+	}
 }
 
 // openEngine opens an engine whose guests run in this process.

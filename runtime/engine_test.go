@@ -30,7 +30,7 @@ func TestProvidersOfOneHostHaveTheirOwnEngines(t *testing.T) {
 				}
 			}
 			file := greetingFile(t)
-			prepared, err := h.Prepare(file, &runtime.Options{Engine: runtime.Engines()[len(runtime.Engines())-1]})
+			prepared, err := h.Prepare(t.Context(), file, &runtime.Options{Engine: runtime.Engines()[len(runtime.Engines())-1]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestAnUnknownEngineOfAProviderIsRefused(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "there are wazero and wasmtime") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := h.Prepare(greetingFile(t), &runtime.Options{Engine: "v8"}); err == nil {
+	if _, err := h.Prepare(t.Context(), greetingFile(t), &runtime.Options{Engine: "v8"}); err == nil {
 		t.Error("prepared for an unknown engine")
 	}
 }

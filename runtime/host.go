@@ -79,9 +79,9 @@ type HostConfig struct {
 	// MaxCompiles is how many modules are compiled at once; more wait, and their owners take turns: see [WithOwner]. Zero means 1.
 	// Each may take 2 GiB, and a minute of processor time if it means harm.
 	MaxCompiles int
-	// MaxOpenings is how many modules [Host.Open] has in memory at once; more wait, and their owners take turns. A module takes several
-	// times the size of its file. With worker processes, one that waits to be compiled is not in memory: it is loaded again when its
-	// turn comes. Zero means 16.
+	// MaxOpenings is how many modules [Host.Open] and [Host.Prepare] have in memory at once; more wait, and their owners take turns. A
+	// module takes several times the size of its file. With worker processes, one that waits to be compiled is not in memory: it is loaded
+	// again when its turn comes. Zero means 16.
 	MaxOpenings int
 	// Standby is how many worker processes are ready for the next starts, while a provider is open. They are shared by all
 	// providers, and replaced in the background. A start without one takes some milliseconds longer. Zero means 1.
@@ -171,14 +171,15 @@ func (h *Host) start(cfg HostConfig) error {
 	if err != nil {
 		return err
 	}
-	h.natives[h.kind] = &native{runner: h.workers, compile: c.Compile}
+	h.natives[h.kind] = &native{runner: h.workers, compile: compileOf(c)}
 	return nil
 }
 
-// WithOwner returns a context for [Host.Open], [Host.Load] and [Prepared.Compile] whose modules belong to an owner, as a tenant; its
-// name is not empty. While modules wait to be opened or compiled, owners take turns, and no owner has all of HostConfig.MaxCompiles, if that is
-// more than 1. So one with many modules, or with one that takes long, does not keep others waiting. A module without an owner may have
-// all. A context without one is that of a Host with one owner.
+// WithOwner returns a context for [Host.Open], [Host.Load], [Host.Prepare] and [Prepared.Compile] whose modules belong to an owner, as a
+// tenant; its name is not empty. While modules wait to be opened or compiled, owners take turns, and no owner has all of
+// HostConfig.MaxCompiles, if that is more than 1. So one with many modules, or with one that takes long, does not keep others waiting. A
+// module without an owner may have all. What an owner opens and compiles, and its processes, have one share of HostConfig.Live: the owner
+// should be the same for all modules of one Options.Live. A context without an owner is that of a Host with one.
 func WithOwner(ctx context.Context, owner string) context.Context {
 	return compiler.WithOwner(ctx, owner)
 }

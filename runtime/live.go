@@ -13,7 +13,8 @@ import (
 // in order.
 //
 // Where several Lives, as those of tenants, are bounded together, each has an equal share. A provider of one that would exceed it
-// has processes of its own Live stopped, or any that was not called for 30 seconds, and others start before it.
+// has processes of its own Live stopped, then those of Lives with more than their shares, or any that was not called for 30 seconds, and
+// others start before it. With [WithOwner], each owner has a share of HostConfig.Live rather than each Live.
 //
 // A Live is safe for concurrent use, on several Hosts as well. It needs no closing.
 type Live struct{ group *live.Group }
@@ -23,7 +24,7 @@ type LiveConfig struct {
 	// Max is how many processes may run or start at once. Standby processes are not counted.
 	Max int
 	// Memory is how much memory of their own the processes may use before another starts, in bytes, by figures that may be a
-	// second old. It does not bound how much they use later. One process may always start.
+	// second old. It does not bound how much they use later. One process may always start. For a Host, what it opens and compiles counts.
 	Memory int64
 	// StartsPerMinute is how many processes may start in a minute, in the long run. As many may start at once after a minute
 	// without starts.

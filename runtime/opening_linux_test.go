@@ -123,12 +123,7 @@ func TestOpeningALargeModuleCostsItsOwner(t *testing.T) {
 	if err := all.Set(runtime.LiveConfig{Memory: used * 5 / 4}); err != nil {
 		t.Fatal(err)
 	}
-	padding := make([]byte, 4<<20)
-	section := binary.AppendUvarint([]byte{0}, uint64(1+len(padding)))
-	large := filepath.Join(t.TempDir(), "large.wasm")
-	if err := os.WriteFile(large, slices.Concat(ifsProvider(1), section, []byte{0}, padding), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	large := largeFile(t)
 	for range 3 {
 		p, err := h.Open(runtime.WithOwner(t.Context(), "greedy"), large, &runtime.Options{Lazy: true})
 		if err != nil {
@@ -145,6 +140,47 @@ func TestOpeningALargeModuleCostsItsOwner(t *testing.T) {
 		}
 	}
 	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// largeFile returns a module with much that is no code.
+func largeFile(t *testing.T) string {
+	t.Helper()
+	padding := make([]byte, 4<<20)
+	section := binary.AppendUvarint([]byte{0}, uint64(1+len(padding)))
+	file := filepath.Join(t.TempDir(), "large.wasm")
+	if err := os.WriteFile(file, slices.Concat(ifsProvider(1), section, []byte{0}, padding), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A module that is prepared has memory as one that is opened.
+func TestPreparingReservesMemory(t *testing.T) {
+	all, err := runtime.NewLive(runtime.LiveConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := runtime.NewHost(runtime.HostConfig{CacheDir: guesttest.CacheDir(t), Live: all, MaxOpenings: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := h.Load(t.Context(), ifsProvider(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := all.Set(runtime.LiveConfig{Memory: all.Stats().Memory * 5 / 4}); err != nil {
+		t.Fatal(err)
+	}
+	prepared, err := h.Prepare(t.Context(), largeFile(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := all.Stats(); got.Evictions != 1 {
+		t.Errorf("got %+v, want that the process is stopped", got)
+	}
+	if err := errors.Join(prepared.Compile(t.Context()), p.Close(), h.Close()); err != nil {
 		t.Error(err)
 	}
 }

@@ -154,7 +154,7 @@ func TestStartsAndCompilationsAreCharged(t *testing.T) {
 	if err := os.WriteFile(other, append(puppet.Binary(t), 0, 2, 1, 'x'), 0o600); err != nil { // with another section
 		t.Fatal(err)
 	}
-	p, err := h.Prepare(other, &runtime.Options{Share: third})
+	p, err := h.Prepare(t.Context(), other, &runtime.Options{Share: third})
 	if err != nil {
 		t.Fatal(err)
 	}

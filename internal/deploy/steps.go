@@ -83,7 +83,7 @@ func (d *Deployer) step(v *tenant.Version) error {
 	var done func(*tenant.Version) error
 	switch v.State {
 	case tenant.StatePushed:
-		done, err = d.admit(at, v)
+		done, err = d.admit(ctx, at, v)
 	case tenant.StateAdmitted:
 		done, err = d.compile(ctx, at, v)
 	case tenant.StateCompiled:
@@ -159,13 +159,13 @@ func (d *Deployer) open(v *tenant.Version) (*blobs.Blob, error) {
 }
 
 // admit checks the module by itself, and what was named for it.
-func (d *Deployer) admit(at *place, v *tenant.Version) (func(*tenant.Version) error, error) {
+func (d *Deployer) admit(ctx context.Context, at *place, v *tenant.Version) (func(*tenant.Version) error, error) {
 	b, err := d.open(v)
 	if err != nil {
 		return nil, err
 	}
 	defer b.Release()
-	p, err := d.cfg.Runtime.Prepare(b.File, d.optionsOf(at, v))
+	p, err := d.cfg.Runtime.Prepare(ctx, b.File, d.optionsOf(at, v))
 	if err != nil {
 		return nil, refuseIf("the module is not admitted", err)
 	}
@@ -187,7 +187,7 @@ func (d *Deployer) compile(ctx context.Context, at *place, v *tenant.Version) (f
 		return nil, err
 	}
 	defer b.Release()
-	p, err := d.cfg.Runtime.Prepare(b.File, d.optionsOf(at, v))
+	p, err := d.cfg.Runtime.Prepare(ctx, b.File, d.optionsOf(at, v))
 	began := time.Now()
 	if err == nil {
 		err = p.Compile(ctx)

@@ -55,6 +55,20 @@ func (m *Module) Load() (*Module, error) {
 	return Instrument(&s.cfg, binary)
 }
 
+// Loader returns a function that loads the metered module again; nil if that is in memory.
+func (m *Module) Loader() func() ([]byte, error) {
+	if !m.light {
+		return nil
+	}
+	return func() ([]byte, error) {
+		whole, err := m.Load()
+		if err != nil {
+			return nil, err
+		}
+		return whole.Binary(), nil
+	}
+}
+
 // Stripped returns the encoding of m without the code of its functions: an engine needs no more to load compiled code.
 // It comes from the cache if it is there and m can become light.
 func (m *Module) Stripped() ([]byte, error) {

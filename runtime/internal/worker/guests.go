@@ -16,7 +16,6 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/fair"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
-	"github.com/wasmres/wasmres/runtime/internal/module"
 	"github.com/wasmres/wasmres/runtime/internal/worker/link"
 	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
@@ -132,22 +131,8 @@ func (g *guests) compile(ctx context.Context) error {
 	if !g.opened.Load() {
 		g.host.ReleaseModule()
 	}
-	g.compiled, err = g.runner.code.Compile(g.host.Share.Context(ctx), whole.Binary(), loaderOf(g.host.Module))
+	g.compiled, err = g.runner.code.Compile(g.host.Share.Context(ctx), whole.Binary(), g.host.Module.Loader())
 	return err
-}
-
-// loaderOf returns a function that loads the metered module again; nil if that is in memory.
-func loaderOf(m *module.Module) func() ([]byte, error) {
-	if !m.IsLight() {
-		return nil
-	}
-	return func() ([]byte, error) {
-		whole, err := m.Load()
-		if err != nil {
-			return nil, err
-		}
-		return whole.Binary(), nil
-	}
 }
 
 // startWorker starts a worker in the places that prepare has left.
