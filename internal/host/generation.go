@@ -94,7 +94,7 @@ func (r *route) openGeneration(ctx context.Context, is *settings) (*generation, 
 // openSpares opens those versions that are not open yet to which a rollback would return, for as long as a generation serves: a
 // rollback is not to wait until a module is loaded. They start no process.
 func (r *route) openSpares(is *settings, g *generation) {
-	ctx, cancel := context.WithTimeout(runtime.WithOwner(r.host.ctx, r.id), openTime)
+	ctx, cancel := r.openingContext()
 	defer cancel()
 	for _, s := range is.spares {
 		if !g.lacks(s) {

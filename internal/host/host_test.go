@@ -65,7 +65,13 @@ type served struct {
 // serve serves a host, and closes it at the end of the test.
 func serve(tb testing.TB, cfg host.Config) *served {
 	tb.Helper()
-	engine, err := runtime.NewHost(runtime.HostConfig{CacheDir: guesttest.CacheDir(tb)})
+	return serveOn(tb, cfg, runtime.HostConfig{CacheDir: guesttest.CacheDir(tb)})
+}
+
+// serveOn is serve with a runtime of its own.
+func serveOn(tb testing.TB, cfg host.Config, on runtime.HostConfig) *served {
+	tb.Helper()
+	engine, err := runtime.NewHost(on)
 	if err != nil {
 		tb.Fatal(err)
 	}

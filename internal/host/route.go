@@ -277,12 +277,18 @@ func (r *route) stopRetryLocked() {
 	}
 }
 
+// openingContext returns the context in which providers of the tenant are opened: their owner is the tenant, which shares no page of
+// native code with another one, and has its part of what is opened at once.
+func (r *route) openingContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(runtime.WithOwner(r.host.ctx, r.id), openTime)
+}
+
 // tryOpen opens the providers of the settings, and has them serve.
 func (r *route) tryOpen(is *settings) error {
 	if is.tenant == nil || is.tenant.Disabled {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(runtime.WithOwner(r.host.ctx, r.id), openTime)
+	ctx, cancel := r.openingContext()
 	defer cancel()
 	r.mu.Lock()
 	r.attempt = attempt{is, cancel}

@@ -3,6 +3,7 @@ package host_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -251,6 +252,27 @@ func TestTheVersionBeforeIsOpenForARollback(t *testing.T) {
 	<-events
 	if _, text := s.read("/t/a/mcp", "a", "hello://about"); !strings.Contains(text, `"text"`) {
 		t.Errorf("after the rollback: got %s", text)
+	}
+}
+
+// The version before belongs to its tenant as the one that serves does: the code of both is mapped from files of that tenant.
+func TestTheVersionBeforeBelongsToItsTenant(t *testing.T) {
+	one, two := version(t, 1, guesttest.File(t, "hello")), version(t, 2, guesttest.File(t, "everything"))
+	modules := newModules(map[string]string{one.Digest: guesttest.File(t, "hello"), two.Digest: guesttest.File(t, "everything")})
+	log := new(lines)
+	s := serveOn(t, host.Config{Blob: modules.take}, runtime.HostConfig{
+		CacheDir: guesttest.CacheDir(t), Logger: slog.New(slog.NewTextHandler(log, nil)),
+	})
+	s.Update(deployed(&tenant.Route{Active: 2, Previous: 1}, one, two))
+	events := s.listen("/t/a/mcp", "a")
+	modules.until("open " + one.Digest)
+	s.Update(deployed(&tenant.Route{Active: 1, Previous: 2}, one, two))
+	<-events
+	if _, text := s.read("/t/a/mcp", "a", "hello://about"); !strings.Contains(text, `"text"`) {
+		t.Errorf("after the rollback: got %s", text)
+	}
+	if log.with("native code is copied") > 0 {
+		t.Error("the worker of the version before maps no code")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/turns"
@@ -98,6 +99,17 @@ type Compiler struct {
 	known        map[digest]outcome
 	compilations map[digest]*compilation
 	killed       killed
+
+	hasOwners atomic.Bool // a module has an owner
+}
+
+// ownerOf returns the owner of a context, and notes that modules have owners.
+func (c *Compiler) ownerOf(ctx context.Context) string {
+	owner := OwnerOf(ctx)
+	if owner != "" {
+		c.hasOwners.Store(true)
+	}
+	return owner
 }
 
 // digest is the SHA-256 of a module; for an engine other than the default, of its name and the module.
@@ -227,7 +239,7 @@ func (c *Compiler) outcome(ctx context.Context, d digest, binary []byte, load fu
 	if o, ok := c.cached(d); ok {
 		return o, nil
 	}
-	f := c.join(d, OwnerOf(ctx), fair.ShareOf(ctx), c.source(d, binary, load))
+	f := c.join(d, c.ownerOf(ctx), fair.ShareOf(ctx), c.source(d, binary, load))
 	select {
 	case <-f.done:
 		return f.outcome, f.err

@@ -15,18 +15,25 @@ import (
 // MapsCode reports whether Code has files for the engine.
 func (c *Compiler) MapsCode() bool { return c.cfg.Engine.MapsCode() }
 
+var errNoOwner = errors.New("file of native code: the module has no owner, and others have one: open it in a context of WithOwner")
+
 // Code opens the file of the native code alone of a module, from the directory that Folder has returned, and makes it if there is
 // none: see [engine.Config.Code]. MapsCode must be true. The file is only for the owner that ctx has, so that no two owners share
-// its pages in memory: from the time that the use of a page takes, one could learn what the other runs. The caller closes the file.
+// its pages in memory: from the time that the use of a page takes, one could learn what the other runs. After a module with an owner,
+// one without gets no file, since it could be that of any of them. The caller closes the file.
 //
 // The file appears complete, is only readable, and is never written again. Its name depends on the entry from which it was made, so
 // a module that was compiled again has another. Code does not check its content: the engine does, by the checksum in the entry.
 func (c *Compiler) Code(ctx context.Context, dir string) (*os.File, error) {
+	owner := c.ownerOf(ctx)
+	if owner == "" && c.hasOwners.Load() {
+		return nil, errNoOwner
+	}
 	o, err := c.compiledIn(ctx, dir)
 	if err != nil {
 		return nil, fmt.Errorf("file of native code: %w", err)
 	}
-	f, err := c.store.code(o, OwnerOf(ctx))
+	f, err := c.store.code(o, owner)
 	if err != nil {
 		return nil, fmt.Errorf("file of native code: %w", err)
 	}

@@ -158,3 +158,17 @@ func TestFilesOfNativeCodeAreCleaned(t *testing.T) {
 		t.Errorf("the file is still there: %v", err)
 	}
 }
+
+// Once there are owners, a module without one could be that of any of them.
+func TestThereIsNoCodeWithoutAnOwnerBesideOwners(t *testing.T) {
+	c := mapsCode(t, t.TempDir())
+	codeOf(t, c, tiny(), "")
+	codeOf(t, c, tiny(), "acme")
+	dir, err := c.Folder(t.Context(), tiny())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := c.Code(t.Context(), dir); err == nil {
+		t.Errorf("got %s", f.Name())
+	}
+}

@@ -59,8 +59,8 @@ type comparer struct {
 	of  *Provider
 
 	calls   atomic.Uint64
-	running sync.WaitGroup // comparisons without Wait
-	life    context.Context
+	running sync.WaitGroup  // comparisons without Wait
+	life    context.Context // with the values of the context in which the provider was opened
 	end     context.CancelFunc
 
 	mu    sync.Mutex // held while a comparison runs; guards the fields below
@@ -70,13 +70,14 @@ type comparer struct {
 	tape atomic.Pointer[playback] // of the run, or the start, under way
 }
 
-// newComparer makes a comparer; nil if no call is compared.
-func newComparer(p *Provider) *comparer {
+// newComparer makes a comparer; nil if no call is compared. The provider of second runs is opened with the values of ctx, such as the
+// owner of the module, and also after ctx has ended.
+func newComparer(ctx context.Context, p *Provider) *comparer {
 	if p.cfg.Compare == nil {
 		return nil
 	}
 	c := &comparer{cfg: p.cfg.Compare, of: p}
-	c.life, c.end = context.WithCancel(context.Background())
+	c.life, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	return c
 }
 
@@ -197,6 +198,8 @@ func (c *comparer) openTwinLocked(ctx context.Context, start []guest.Exchange) e
 	for id := range own.Services {
 		cfg.Services[id] = playedService{c, id}
 	}
+	ctx, cancel := c.opening(ctx)
+	defer cancel()
 	c.start = start
 	tape := c.play(start)
 	c.twin, err = OpenModule(ctx, cfg, whole)
@@ -209,6 +212,13 @@ func (c *comparer) openTwinLocked(ctx context.Context, start []guest.Exchange) e
 		c.twin = nil
 	}
 	return err
+}
+
+// opening returns a context with the values of c.life that ends with ctx.
+func (c *comparer) opening(ctx context.Context) (context.Context, context.CancelFunc) {
+	own, cancel := context.WithCancel(c.life)
+	stop := context.AfterFunc(ctx, cancel)
+	return own, func() { stop(); cancel() }
 }
 
 // play makes a playback for the run, or the start, that comes next.

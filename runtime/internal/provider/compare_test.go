@@ -160,3 +160,43 @@ func TestAComparisonThatFailsIsNoDifference(t *testing.T) {
 		t.Errorf("got %+v", all)
 	}
 }
+
+// A valued is a runner that notes a value of the contexts in which it opens modules.
+type valued struct {
+	pool.InProcess
+	seen chan<- any
+}
+
+type valuedKey struct{}
+
+func (v valued) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) {
+	v.seen <- ctx.Value(valuedKey{})
+	return v.InProcess.Open(ctx, h)
+}
+
+// The module of second runs belongs to the owner of the first.
+func TestASecondRunHasTheContextOfTheFirstOpening(t *testing.T) {
+	for _, wait := range []bool{false, true} {
+		seen := make(chan any, 2)
+		run := valued{pool.InProcess{Engine: openEngine(t)}, seen}
+		opening, end := context.WithCancel(context.WithValue(t.Context(), valuedKey{}, "acme"))
+		m, err := provider.Open(opening, provider.Config{
+			Runner: run, Compare: &provider.Comparison{Runner: run, OneOf: 1, Wait: wait, Slots: make(chan struct{}, 1)},
+		}, readModule(t, "faults.wasm"))
+		end()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readURI(t, m, "x:o"); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if got := <-seen; got != "acme" {
+				t.Errorf("a call that waits %t: opened with the value %v, want acme", wait, got)
+			}
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

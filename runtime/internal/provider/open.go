@@ -164,7 +164,7 @@ func OpenModule(ctx context.Context, cfg Config, m *module.Module) (_ *Provider,
 		Call: p.callURI, Implements: p.implements, OnChange: p.invalidate,
 		MaxCalls: max(1, cfg.Limits.Calls/2), Feeds: cfg.Feeds, Logger: cfg.Logger,
 	})
-	p.comparer = newComparer(p)
+	p.comparer = newComparer(ctx, p)
 	p.close, p.names = sync.OnceValue(p.release), sync.OnceValue(p.functionNames)
 	p.host, err = guest.NewHost(guest.Config{
 		Module: m, Limits: cfg.Limits, Services: cfg.Services, MaxLifecycle: cfg.Lifecycle, Values: cfg.Values, Clock: cfg.Clock, Records: cfg.hasRecords() && cfg.ownClock, Tapes: cfg.hasRecords(),
