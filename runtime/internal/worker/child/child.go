@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	goruntime "runtime"
+	"sync"
 	"sync/atomic"
 
 	"github.com/wasmres/wasmres/abi"
@@ -61,15 +62,22 @@ func (c *child) load(first *connection, files []*os.File) (err error) {
 	}
 	logger := slog.New(&handler{level: slog.Level(c.request.LogLevel), log: c.log})
 	var code *os.File
+	closeCode := func() error { return nil }
 	if c.request.Mapped {
 		code = files[1]
-		defer code.Close()
+		closeCode = sync.OnceValue(code.Close)
+		defer closeCode()
 	}
 	e, err := c.openEngine(code, logger)
 	if err != nil {
 		return err
 	}
-	runner := pool.InProcess{Engine: e, Compiled: func() error { return c.seal(first) }}
+	runner := pool.InProcess{Engine: e, Compiled: func() error {
+		if err := closeCode(); err != nil { // it is mapped, and the guest runs next
+			return fmt.Errorf("file of native code: %w", err)
+		}
+		return c.seal(first)
+	}}
 	err = c.startGuests(withConnection(context.Background(), first), runner, m, logger)
 	if err != nil && !c.sealed && !c.hasCode() { // another process has removed it meanwhile
 		return errNoCode().Because(err)
