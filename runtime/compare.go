@@ -15,7 +15,8 @@ import (
 type Compare struct {
 	// Engine is the other one: "wazero" or "wasmtime". Empty means that which Options.Engine does not name, if there are two.
 	Engine string
-	// OneOf is how many calls there are for each that is compared. Zero means 1, which compares all.
+	// OneOf is how many calls there are for each that is compared, on average: calls are drawn at random. Zero means 1, which compares
+	// all.
 	OneOf int
 	// Wait has each call wait for its comparison, as in a test. Otherwise a comparison runs after the answer, and is left out while
 	// another one of the provider runs, or Slots is full.

@@ -8,6 +8,9 @@ import (
 	"github.com/wasmres/wasmres/abi"
 )
 
+// ErrProcessLost is what the error of a call is, for [errors.Is], whose process ended while the call ran.
+var ErrProcessLost = errors.New("the process has ended")
+
 // maxCause bounds how many bytes of an error's text from a guest go to the log.
 const maxCause = 2 << 10
 

@@ -68,10 +68,13 @@ func (t *Tape) add(id abi.Service, request []byte, resp capability.Response, cod
 	})
 }
 
-// BeginTape keeps what the services answer. If the calls of the host are recorded, it has the call begin now, with random numbers of
-// its own. It does nothing for a host whose calls have no tapes. It is called before the call begins.
-func (c *Call) BeginTape() {
-	c.tape = c.host.newTape()
+// BeginTape has the call begin now, with random numbers of its own, if the calls of the host are recorded: the guest sees the same
+// whether its call is kept or not. With keep the call has a [Tape] of what the services answer, unless the calls of the host have none.
+// It is called before the call begins.
+func (c *Call) BeginTape(keep bool) {
+	if keep {
+		c.tape = c.host.newTape()
+	}
 	if c.host.Records {
 		c.origin = Origin{Time: time.Now(), Seed: rand.Uint64()}
 	}

@@ -47,7 +47,7 @@ func (p *Provider) run(ctx context.Context, op abi.Op, req *abi.Request, sink ab
 	if origin != nil {
 		c.SetOrigin(*origin)
 	} else {
-		c.BeginTape()
+		c.BeginTape(p.cfg.Record || w != nil)
 	}
 	d := deadline.New(ctx, c.Timeout())
 	defer d.Release()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"sync"
@@ -21,7 +22,7 @@ import (
 // run answer from the record of the first: nothing that a call does is done twice. Runner, OneOf and Slots are required.
 type Comparison struct {
 	Runner guest.Runner // of the second run
-	// OneOf is how many calls there are for each that is compared: 1 compares all.
+	// OneOf is how many calls there are for each that is compared, on average: calls are drawn at random. 1 compares all.
 	OneOf int
 	// Slots has a value for each comparison that runs, of all providers with the same one.
 	Slots chan struct{}
@@ -39,7 +40,8 @@ type Compared struct {
 	First, Second Ending
 	// Differences say in what the runs differ, one a line; empty if in nothing.
 	Differences []string
-	// Failed is why there was no second run, or none to its end; nil if there was one.
+	// Failed is why there was no second run, or none to its end; nil if there was one. A second run whose process ended is a
+	// difference: what ended it may be the engine.
 	Failed error
 }
 
@@ -58,7 +60,6 @@ type comparer struct {
 	cfg *Comparison
 	of  *Provider
 
-	calls   atomic.Uint64
 	running sync.WaitGroup  // comparisons without Wait
 	life    context.Context // with the values of the context in which the provider was opened
 	end     context.CancelFunc
@@ -96,9 +97,10 @@ func (c *comparer) close() error {
 	return c.twin.Close()
 }
 
-// begin returns the witness of a call that is to be compared; nil for another one.
+// begin returns the witness of a call that is to be compared; nil for another one. Calls are drawn at random, so that no client and no
+// guest can tell which is next.
 func (c *comparer) begin(sink abi.Sink) *witness {
-	if c == nil || c.calls.Add(1)%uint64(c.cfg.OneOf) != 0 {
+	if c == nil || rand.IntN(c.cfg.OneOf) != 0 {
 		return nil
 	}
 	return newWitness(sink)
@@ -164,6 +166,9 @@ func (c *comparer) runAgainLocked(ctx context.Context, compared *Compared) {
 	compared.Second = w.ending(reply, used, err)
 	switch code := used.Code; {
 	case err == nil || code == compared.First.Used.Code:
+	case errors.Is(err, guest.ErrProcessLost):
+		compared.Differences = []string{fmt.Sprintf("the process has ended during the second run, and the code was %s", compared.First.Used.Code)}
+		return
 	case code == abi.CodeUnavailable, code == abi.CodeInternal, isOfTheHost(code):
 		compared.Failed = fmt.Errorf("second run: %w", err)
 		return

@@ -3,6 +3,8 @@ package provider_test
 import (
 	"context"
 	"errors"
+	"io"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,11 +13,13 @@ import (
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/meter"
 	"github.com/wasmres/wasmres/runtime/internal/pool"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
+	"github.com/wasmres/wasmres/runtime/internal/worker/link"
 	"github.com/wasmres/wasmres/runtime/limits"
 )
 
@@ -77,7 +81,7 @@ func TestASecondRunCallsNoServices(t *testing.T) {
 			return []guesttest.Step{guesttest.Ask(abi.ServiceKVGet, []byte("not granted")), guesttest.Emit(fine), guesttest.Return(abi.CodeOK)}[n]
 		}}
 		m := loadPuppet(t, provider.Config{
-			Runner: run, Compare: &provider.Comparison{Runner: run, OneOf: 2, Wait: true, OnCompared: seen.add},
+			Runner: run, Compare: &provider.Comparison{Runner: run, OneOf: 1, Wait: true, OnCompared: seen.add},
 		}, p)
 		for range 4 {
 			if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
@@ -85,7 +89,7 @@ func TestASecondRunCallsNoServices(t *testing.T) {
 			}
 		}
 		all := seen.take()
-		if len(all) != 2 || asked.Load() != 4*3 {
+		if len(all) != 4 || asked.Load() != 4*3 {
 			t.Fatalf("compared %d of 4 calls, and asked %d times, want 12", len(all), asked.Load())
 		}
 		for _, one := range all {
@@ -198,5 +202,102 @@ func TestASecondRunHasTheContextOfTheFirstOpening(t *testing.T) {
 		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A client that counts calls cannot tell which one is compared.
+func TestCallsToCompareAreDrawnAtRandom(t *testing.T) {
+	run := pool.InProcess{Engine: openEngine(t)}
+	var seen comparisons
+	m := load(t, provider.Config{Runner: run, Compare: &provider.Comparison{Runner: run, OneOf: 2, Wait: true, OnCompared: seen.add}}, "faults.wasm")
+	const calls = 64
+	repeated := 0 // calls that were drawn, or not, as the call before
+	before := -1
+	for range calls {
+		if _, err := readURI(t, m, "x:o"); err != nil {
+			t.Fatal(err)
+		}
+		drawn := len(seen.take())
+		if drawn == before {
+			repeated++
+		}
+		before = drawn
+	}
+	if repeated == 0 || repeated == calls-1 {
+		t.Errorf("%d of %d calls were drawn as the call before, want some", repeated, calls)
+	}
+}
+
+// A taped is a runner that notes whether calls have tapes, and the times at which they begin.
+type taped struct {
+	pool.InProcess
+	tapes *[]bool
+	times *[]time.Time
+}
+
+type tapedGuests struct {
+	guest.Guests
+	taped
+}
+
+func (r taped) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) {
+	g, err := r.InProcess.Open(ctx, h)
+	return tapedGuests{g, r}, err
+}
+
+func (g tapedGuests) Call(ctx *deadline.Context, c *guest.Call) error {
+	tape, _ := c.Tapes()
+	*g.tapes, *g.times = append(*g.tapes, tape != nil), append(*g.times, c.Origin().Time)
+	return g.Guests.Call(ctx, c)
+}
+
+// Only a call that is compared costs what a tape does, and the guest cannot tell which one that is.
+func TestOnlyCallsThatAreComparedHaveATape(t *testing.T) {
+	for _, tt := range []struct {
+		oneOf        int
+		record, want bool
+	}{{1, false, true}, {math.MaxInt, false, false}, {math.MaxInt, true, true}} {
+		inner := pool.InProcess{Engine: openEngine(t)}
+		run := taped{inner, new([]bool), new([]time.Time)}
+		m := load(t, provider.Config{
+			Runner: run, Record: tt.record, Compare: &provider.Comparison{Runner: inner, OneOf: tt.oneOf, Wait: true},
+		}, "faults.wasm")
+		if _, err := readURI(t, m, "x:o"); err != nil {
+			t.Fatal(err)
+		}
+		if got := *run.tapes; len(got) != 1 || got[0] != tt.want {
+			t.Errorf("one of %d, recorded %t: calls have tapes %v, want %t", tt.oneOf, tt.record, got, tt.want)
+		}
+		if (*run.times)[0].IsZero() {
+			t.Errorf("one of %d, recorded %t: the call has no time of its own", tt.oneOf, tt.record)
+		}
+	}
+}
+
+// A dying is a runner whose guests lose their process in each call.
+type dying struct{ pool.InProcess }
+
+type dyingGuests struct{ guest.Guests }
+
+func (r dying) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) {
+	g, err := r.InProcess.Open(ctx, h)
+	return dyingGuests{g}, err
+}
+
+func (dyingGuests) Call(*deadline.Context, *guest.Call) error {
+	return abi.Errorf(abi.CodeUnavailable, "the provider's process has ended").Because(&link.LostError{Err: io.EOF})
+}
+
+// An engine that ends the process of a call has not ended the call in the same way.
+func TestASecondRunThatLosesItsProcessIsADifference(t *testing.T) {
+	inner := pool.InProcess{Engine: openEngine(t)}
+	var seen comparisons
+	m := load(t, provider.Config{Runner: inner, Compare: &provider.Comparison{Runner: dying{inner}, OneOf: 1, Wait: true, OnCompared: seen.add}}, "faults.wasm")
+	if _, err := readURI(t, m, "x:o"); err != nil {
+		t.Fatal(err)
+	}
+	all := seen.take()
+	if len(all) != 1 || all[0].Failed != nil || len(all[0].Differences) != 1 || !strings.Contains(all[0].Differences[0], "process") {
+		t.Errorf("got %+v", all)
 	}
 }

@@ -20,6 +20,9 @@ type LostError struct {
 // Error implements [error].
 func (e *LostError) Error() string { return e.Err.Error() }
 
+// Is implements [errors.Is]: the error is [guest.ErrProcessLost], unless the parent has killed the worker for the call.
+func (e *LostError) Is(target error) bool { return target == guest.ErrProcessLost && !e.Overdue }
+
 // Unwrap returns the cause.
 func (e *LostError) Unwrap() error { return e.Err }
 
