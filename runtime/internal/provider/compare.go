@@ -200,6 +200,9 @@ func (c *comparer) openTwinLocked(ctx context.Context, start []guest.Exchange) e
 		Clock: own.Clock, Live: c.cfg.Live, ExposeErrors: own.ExposeErrors, Logger: slog.New(slog.DiscardHandler),
 	}
 	cfg.Limits.Calls, cfg.Limits.MilliCPU = 1, 0
+	if !c.cfg.Wait { // a call that waits has its processor still
+		cfg.Share = own.Share
+	}
 	for id := range own.Services {
 		cfg.Services[id] = playedService{c, id}
 	}

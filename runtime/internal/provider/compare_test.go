@@ -15,6 +15,7 @@ import (
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/fair"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/meter"
 	"github.com/wasmres/wasmres/runtime/internal/pool"
@@ -165,27 +166,34 @@ func TestAComparisonThatFailsIsNoDifference(t *testing.T) {
 	}
 }
 
-// A valued is a runner that notes a value of the contexts in which it opens modules.
+// A valued is a runner that notes a value of the contexts in which it opens modules, and what pays for them.
 type valued struct {
 	pool.InProcess
 	seen chan<- any
+	paid chan<- *fair.Share
 }
 
 type valuedKey struct{}
 
 func (v valued) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) {
 	v.seen <- ctx.Value(valuedKey{})
+	v.paid <- h.Share
 	return v.InProcess.Open(ctx, h)
 }
 
-// The module of second runs belongs to the owner of the first.
-func TestASecondRunHasTheContextOfTheFirstOpening(t *testing.T) {
+// The module of second runs belongs to the owner of the first. Its share pays for them, unless the call waits, which has a processor.
+func TestASecondRunBelongsToTheOwnerOfTheFirst(t *testing.T) {
+	q, err := fair.New(fair.Config{Slots: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := q.NewShare(1)
 	for _, wait := range []bool{false, true} {
-		seen := make(chan any, 2)
-		run := valued{pool.InProcess{Engine: openEngine(t)}, seen}
+		seen, paid := make(chan any, 2), make(chan *fair.Share, 2)
+		run := valued{pool.InProcess{Engine: openEngine(t)}, seen, paid}
 		opening, end := context.WithCancel(context.WithValue(t.Context(), valuedKey{}, "acme"))
 		m, err := provider.Open(opening, provider.Config{
-			Runner: run, Compare: &provider.Comparison{Runner: run, OneOf: 1, Wait: wait, Slots: make(chan struct{}, 1)},
+			Runner: run, Share: share, Compare: &provider.Comparison{Runner: run, OneOf: 1, Wait: wait, Slots: make(chan struct{}, 1)},
 		}, readModule(t, "faults.wasm"))
 		end()
 		if err != nil {
@@ -198,6 +206,9 @@ func TestASecondRunHasTheContextOfTheFirstOpening(t *testing.T) {
 			if got := <-seen; got != "acme" {
 				t.Errorf("a call that waits %t: opened with the value %v, want acme", wait, got)
 			}
+		}
+		if first, second := <-paid, <-paid; first != share || (second == share) == wait {
+			t.Errorf("a call that waits %t: %p pays for the first run and %p for the second, and the share is %p", wait, first, second, share)
 		}
 		if err := m.Close(); err != nil {
 			t.Error(err)
