@@ -95,9 +95,12 @@ type Config struct {
 	// Crashed gets each call that failed by a fault of a provider; keepURI says whether its URI may be kept beyond a recorded
 	// session. It must not block. Nil discards.
 	Crashed func(of tenant.ProviderID, f *app.Fault, keepURI bool)
-	// Differed gets each call of a provider that ended in another way on the other engine; keepURI is that of Crashed. It must not
-	// block. Nil discards.
+	// Differed gets each call of a provider that ended in another way on the other engine; keepURI is that of Crashed. The call has a
+	// session only if the tenant's file has record_crashes. It must not block. Nil discards.
 	Differed func(of tenant.ProviderID, d *app.Difference, keepURI bool)
+	// NotCompared gets the code of each failure of a second run on the other engine, which shows nothing of the engines. It must not
+	// block. Nil discards.
+	NotCompared func(code abi.Code)
 	// Processors makes calls of tenants wait for processors, by the weights of their plans. Nil makes none wait.
 	Processors *runtime.Processors
 	// Meter begins to count what a provider uses that is being opened; version is 0 for one with a module. l has its processes.
@@ -188,6 +191,9 @@ func New(cfg Config) (*Host, error) {
 	}
 	if cfg.Differed == nil {
 		cfg.Differed = func(tenant.ProviderID, *app.Difference, bool) {}
+	}
+	if cfg.NotCompared == nil {
+		cfg.NotCompared = func(abi.Code) {}
 	}
 	if cfg.Meter == nil {
 		cfg.Meter = func(tenant.ProviderID, int, *runtime.Live) Meter { return Meter{func(runtime.Usage) {}, func() {}} }

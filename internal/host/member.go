@@ -124,7 +124,7 @@ func (r *route) config(s *spec, m Module, live *runtime.Live, meter Meter) app.C
 		sealed = func(name string) (secret.Value, error) { return h.cfg.Secret(r.id, name) }
 	}
 	return app.Config{
-		Engine: p.Engine, Compare: h.shadow(p.Shadow), Compared: func(d *app.Difference, failed error) { h.compared(id, d, failed, s.uris, logger) },
+		Engine: p.Engine, Compare: h.shadow(p.Shadow), Compared: func(d *app.Difference, failed error) { h.compared(id, s, d, failed, logger) },
 		Sealed: sealed, ProviderVersion: version,
 		Record: p.RecordCrashes, Fault: func(f *app.Fault) { h.cfg.Crashed(id, f, s.uris) },
 		File: m.File, Digest: m.Digest, From: m.From, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal,

@@ -3,6 +3,7 @@ package host
 import (
 	"log/slog"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/runtime"
@@ -35,13 +36,18 @@ func (h *Host) shadow(oneOf int) *runtime.Compare {
 	return &runtime.Compare{OneOf: oneOf, Slots: h.shadows.slots, Live: h.shadows.live}
 }
 
-// compared reports how a call ended that ran twice.
-func (h *Host) compared(of tenant.ProviderID, d *app.Difference, failed error, keepURI bool, logger *slog.Logger) {
+// compared reports how a call of a provider ended that ran twice. Without the tenant's consent to recorded sessions there is none.
+func (h *Host) compared(of tenant.ProviderID, s *spec, d *app.Difference, failed error, logger *slog.Logger) {
 	switch {
 	case failed != nil:
 		logger.Debug("call not run on the other engine", "err", failed)
+		h.cfg.NotCompared(abi.CodeOf(failed))
 	case d != nil:
 		logger.Error("engines differ", "digest", d.Digest, "operation", d.Op.String(), "in", d.In)
-		h.cfg.Differed(of, d, keepURI)
+		told := *d
+		if !s.provider.RecordCrashes {
+			told.Session = nil
+		}
+		h.cfg.Differed(of, &told, s.uris)
 	}
 }

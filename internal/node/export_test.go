@@ -3,8 +3,10 @@ package node
 import (
 	"context"
 
+	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/host"
 	"github.com/wasmres/wasmres/internal/ledger"
+	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/runtime/auth"
 )
 
@@ -14,6 +16,11 @@ var EntriesOf = entriesOf
 // RecordAll writes entries into the ledger.
 func (n *Node) RecordAll(ctx context.Context, all []ledger.Entry) error {
 	return n.ledger.Append(ctx, all...)
+}
+
+// Differed notes that a call of a provider ended in another way on the other engine.
+func (n *Node) Differed(of tenant.ProviderID, d *app.Difference, keepURI bool) {
+	n.differed(of, d, keepURI)
 }
 
 // CheckClock looks at the clock, as a running server does each second.

@@ -118,6 +118,8 @@ type Node struct {
 	releaseOnce sync.Once
 	releaseErr  error
 
+	differences *differences // fixed at creation
+
 	crashedMu   sync.Mutex
 	crashedLate []crashes.Report // since Release; guarded by crashedMu
 
@@ -134,7 +136,7 @@ func Open(ctx context.Context, cfg Config) (*Node, *Report, error) {
 	if cfg.Changed == nil {
 		cfg.Changed = func() {}
 	}
-	n := &Node{cfg: cfg, began: time.Now()}
+	n := &Node{cfg: cfg, began: time.Now(), differences: newDifferences()}
 	if n.cfg.Sockets == nil {
 		n.cfg.Sockets = &takeover.Sockets{}
 	}
@@ -213,7 +215,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	}
 	n.host, err = host.New(host.Config{
 		MaxStreams: n.split.streams, Secret: n.seals.Secret, Clients: n.certs, Metadata: n.bearers.Metadata, Quotas: n.quotas, Runtime: n.engine, DataDir: s.Data, Module: n.cfg.Module, Given: n.cfg.Given, Blob: n.blob, AllowedHosts: allowedHosts(s),
-		AccessLog: n.observe, Audit: n.recordRead, IsUnrecorded: n.isUnrecorded, Tracer: n.tracer(), Meter: n.meter, Processors: n.processors, CanaryFailed: n.canaryFailed, Asked: n.asked, Denied: n.recordDenial, Crashed: n.crashed, Differed: n.differed, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
+		AccessLog: n.observe, Audit: n.recordRead, IsUnrecorded: n.isUnrecorded, Tracer: n.tracer(), Meter: n.meter, Processors: n.processors, CanaryFailed: n.canaryFailed, Asked: n.asked, Denied: n.recordDenial, Crashed: n.crashed, Differed: n.differed, NotCompared: n.metrics.NotCompared, Logs: n.guestLogs, Limited: n.metrics.Limited, Version: n.cfg.Version, Logger: n.cfg.Logger,
 	})
 	if err != nil {
 		return nil, err

@@ -19,8 +19,9 @@ var (
 		abiCodes()...)...)
 	limits = newLabels(other, admission.Requests, admission.Concurrency, admission.Bytes, admission.BytesDay, admission.CPUDay, admission.Queue,
 		admission.Subscriptions, admission.Sessions, admission.Audit)
-	reasons = newLabels(other, "idle", "evicted", "crashed", "closed")
-	states  = newLabels(other, "cold", "starting", "live")
+	failures = newLabels(other, abi.CodeUnavailable.String(), abi.CodeDeadline.String(), abi.CodeCancelled.String())
+	reasons  = newLabels(other, "idle", "evicted", "crashed", "closed")
+	states   = newLabels(other, "cold", "starting", "live")
 
 	credentials  = newLabels(other, "none", "key", "oauth", "certificate")
 	outcomes     = newLabels(other, "ok", "missing", "invalid", "denied", "limited", "unavailable")

@@ -70,6 +70,7 @@ type Metrics struct {
 
 	canariesFailed atomic.Uint64
 	enginesDiffer  atomic.Uint64
+	notCompared    []atomic.Uint64 // by failures
 
 	scraping sync.Mutex // held by scrapes, over State
 	others   map[combination]uint64
@@ -83,6 +84,8 @@ func New(cfg Config) *Metrics {
 		start: time.Now(), cfg: cfg, tenants: map[string]*counter{}, others: map[combination]uint64{}, ranked: -rankEvery,
 		seconds: make([]histogram, len(methods.names)),
 		ends:    make([]atomic.Uint64, len(reasons.names)),
+
+		notCompared: make([]atomic.Uint64, len(failures.names)),
 
 		authentications: make([]atomic.Uint64, len(credentials.names)*len(outcomes.names)),
 	}
@@ -157,6 +160,9 @@ func (m *Metrics) WorkerEnded(why string) { m.ends[reasons.of(why)].Add(1) }
 
 // EnginesDiffer counts a call that ended in another way on the other engine.
 func (m *Metrics) EnginesDiffer() { m.enginesDiffer.Add(1) }
+
+// NotCompared counts a second run of a call on the other engine that failed with a code and shows nothing of the engines.
+func (m *Metrics) NotCompared(code abi.Code) { m.notCompared[failures.of(code.String())].Add(1) }
 
 // CanaryFailed counts a version that was taken back.
 func (m *Metrics) CanaryFailed() { m.canariesFailed.Add(1) }

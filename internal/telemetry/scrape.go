@@ -24,7 +24,7 @@ const (
 var descs = struct {
 	requests, seconds, limited, fuel, cpu, bytes, starts, ends *prometheus.Desc
 	providers, live, generation, stale, build                  *prometheus.Desc
-	canaries, failed, differ                                   *prometheus.Desc
+	canaries, failed, differ, uncompared                       *prometheus.Desc
 	capabilities, authentications, streams                     *prometheus.Desc
 	commits, lag, expiry, spans                                *prometheus.Desc
 	queue, queued                                              *prometheus.Desc
@@ -45,6 +45,7 @@ var descs = struct {
 	desc("canaries", "Versions that serve a share of the clients."),
 	desc("canaries_failed_total", "Versions that were taken back for their faults, or because they were slow."),
 	desc("engines_differ_total", "Calls that ended in another way on the other engine."),
+	desc("engines_not_compared_total", "Second runs of calls on the other engine that failed.", "code"),
 	desc("capability_calls_total", "Calls of providers to capabilities.", "tenant", "capability", "code"),
 	desc("auth_total", "Checks of the credentials of clients.", "kind", "outcome"),
 	desc("streams", "Open streams of changes.", "era"),
@@ -59,7 +60,7 @@ var descs = struct {
 func allDescs() []*prometheus.Desc {
 	return []*prometheus.Desc{
 		descs.requests, descs.seconds, descs.limited, descs.fuel, descs.cpu, descs.bytes, descs.starts, descs.ends,
-		descs.providers, descs.live, descs.generation, descs.stale, descs.build, descs.canaries, descs.failed, descs.differ,
+		descs.providers, descs.live, descs.generation, descs.stale, descs.build, descs.canaries, descs.failed, descs.differ, descs.uncompared,
 		descs.capabilities, descs.authentications, descs.streams, descs.commits, descs.lag, descs.expiry, descs.spans, descs.queue, descs.queued,
 	}
 }
@@ -109,6 +110,9 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	}
 	counted(to, descs.failed, m.canariesFailed.Load())
 	counted(to, descs.differ, m.enginesDiffer.Load())
+	for i := range m.notCompared {
+		counted(to, descs.uncompared, m.notCompared[i].Load(), failures.names[i])
+	}
 	to <- gauge(descs.build, 1, m.cfg.Version, runtime.Version())
 	if m.cfg.State != nil {
 		collectState(to, m.cfg.State())

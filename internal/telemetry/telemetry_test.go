@@ -87,13 +87,16 @@ func TestMetrics(t *testing.T) {
 	m.WorkerEnded("idle")
 	m.CanaryFailed()
 	m.EnginesDiffer()
+	m.NotCompared(abi.CodeUnavailable)
+	m.NotCompared(abi.CodeModule)
 	text := scrape(t, m)
 	want := map[string]float64{
 		`requests_total{code="ok",era="2026-07-28",method="resources/read",tenant="acme"}`:      3,
 		`requests_total{code="trap",era="2026-07-28",method="resources/read",tenant="acme"}`:    1,
 		`requests_total{code="rpc_error",era="sessions",method="resources/list",tenant="acme"}`: 1,
 		`requests_total{code="other",era="2026-07-28",method="other",tenant="acme"}`:            1,
-		`engines_differ_total`:       1,
+		`engines_differ_total`:                           1,
+		`engines_not_compared_total{code="unavailable"}`: 1, `engines_not_compared_total{code="other"}`: 1,
 		`bytes_total{tenant="acme"}`: 40, `fuel_total{tenant="acme"}`: 1000, `guest_seconds_total{tenant="acme"}`: 1.5,
 		`limited_total{limit="cpu_day",tenant="acme"}`: 1, `limited_total{limit="other",tenant="acme"}`: 1,
 		`auth_total{kind="key",outcome="ok"}`: 2, `auth_total{kind="none",outcome="missing"}`: 1, `auth_total{kind="other",outcome="other"}`: 1,
