@@ -94,13 +94,13 @@ type Compiler struct {
 	line  *turns.Line // has a slot for each child
 	store *store
 
+	hasOwners atomic.Bool // a module had an owner
+
 	mu sync.Mutex // guards the fields below
 	// known has outcomes by digest: at most maxKnown; the others are on disk.
 	known        map[digest]outcome
 	compilations map[digest]*compilation
 	killed       killed
-
-	hasOwners atomic.Bool // a module has an owner
 }
 
 // ownerOf returns the owner of a context, and notes that modules have owners.
