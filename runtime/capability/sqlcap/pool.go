@@ -99,8 +99,16 @@ func (p *pool) open(ctx context.Context) (database.Session, error) {
 		return s, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case isOver(ctx):
+		return nil, context.DeadlineExceeded
 	}
 	return nil, withCode(err)
+}
+
+// isOver reports whether the deadline of ctx has passed. The timer of a dialer may end before that of ctx, which has the same time.
+func isOver(ctx context.Context) bool {
+	end, ok := ctx.Deadline()
+	return ok && !time.Now().Before(end)
 }
 
 // keepOrFree releases the slot of a session that could not be opened.

@@ -3,6 +3,7 @@ package sqlcap
 import (
 	"context"
 	"errors"
+	"os"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -37,6 +38,36 @@ func newStubborn() (*stubborn, *pool, func()) {
 	hold := make(chan struct{})
 	d := &stubborn{hold: hold}
 	return d, newPool(d, Limits{Sessions: 2, Wait: time.Second}, false), func() { close(hold) }
+}
+
+// A dialing driver ends at the deadline of its context as a dialer does, by a timer of its own.
+type dialing struct{}
+
+func (dialing) Connect(ctx context.Context) (database.Session, error) {
+	end, _ := ctx.Deadline()
+	time.Sleep(time.Until(end))
+	return nil, os.ErrDeadlineExceeded
+}
+
+// A lateContext does not say yet that its deadline has passed.
+type lateContext struct{ context.Context }
+
+func (lateContext) Err() error            { return nil }
+func (lateContext) Done() <-chan struct{} { return nil }
+
+// A driver that notices the end of the call before the call's context does has not found the database out of reach.
+func TestADeadlineIsNoUnreachableDatabase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		p := newPool(dialing{}, Limits{Sessions: 1, Wait: time.Second}, true)
+		if _, _, err := p.acquire(lateContext{ctx}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want the end of the call", err)
+		}
+		if err := p.close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A call ends in time even if a helper takes long to start. Until that has ended, it counts.
