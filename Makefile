@@ -116,7 +116,6 @@ test: ## first what compiles the examples without the race detector: the other t
 	@for m in $(MODULES); do echo "test $$m with the race detector"; \
 	  (cd $$m && $(TESTED) | $(RACED) | xargs -r env $(RACE)) || exit 1; done # the slowest early
 	$(RACE) -short $(LONG)
-	$(TEST) -run=SmallControlGroup ./internal/node # with the race detector, no server fits there
 	$(RACE) -tags wasmtime $(WASMTIME)
 
 # Each of these links a library of 50 MB: make check tests the engine alone.

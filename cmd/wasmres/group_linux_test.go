@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -38,6 +40,21 @@ func newMemoryGroup(t *testing.T, bytes int) string {
 	return ""
 }
 
+// killsIn returns how many processes of a control group the system has killed.
+func killsIn(t *testing.T, group string) string {
+	t.Helper()
+	for _, name := range []string{"memory.events", "memory.oom_control"} {
+		text, _ := os.ReadFile(filepath.Join(group, name)) // of one of the versions
+		for line := range strings.Lines(string(text)) {
+			if n, ok := strings.CutPrefix(line, "oom_kill "); ok {
+				return strings.TrimSpace(n)
+			}
+		}
+	}
+	t.Fatal("the control group does not count what the system kills")
+	return ""
+}
+
 // More providers are called at once than the memory of a control group holds: the server stops some of their processes, or the kernel
 // does, and never the server. Each call is answered, and all tenants are served one after the other.
 func TestProvidersExceedTheMemoryOfAGroup(t *testing.T) {
@@ -45,18 +62,34 @@ func TestProvidersExceedTheMemoryOfAGroup(t *testing.T) {
 		t.Skip("it starts many processes")
 	}
 	const many = 80
-	s := serveInGroup(t, guesttest.Computing(t), "compute://1", many, 128<<20)
-	s.callAll(t)
+	s := serveInGroup(t, newMemoryGroup(t, 128<<20), guesttest.CacheDir(t), slices.Repeat([]string{guesttest.Computing(t)}, many))
+	s.callAll(t, "compute://1")
 	for i := range many {
-		status, text := fetch(t, s.url(i), "")
-		for until := time.Now().Add(time.Minute); isBusy(status) && time.Now().Before(until); status, text = fetch(t, s.url(i), "") {
-			time.Sleep(10 * time.Millisecond)
-		}
-		if status != 200 {
-			t.Fatalf("t%d got %d %s", i, status, text)
-		}
+		s.answers(t, i, "compute://1")
 	}
-	s.checkAlive(t)
+	s.live(t)
+}
+
+// Live providers fill the group. Then a module is compiled: others give up their memory for it, the system kills nothing, and each
+// client gets its answer, or the time to try again.
+func TestAModuleIsCompiledInAFullGroup(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles two modules in Go")
+	}
+	const many = 24
+	group := newMemoryGroup(t, 256<<20)
+	s := serveInGroup(t, group, t.TempDir(), append(slices.Repeat([]string{guesttest.File(t, "hello")}, many), guesttest.File(t, "everything")))
+	for i := range many {
+		s.answers(t, i, "hello://about")
+	}
+	if live := s.live(t); live == many {
+		t.Errorf("all %d providers are live: they do not fill the group", many)
+	}
+	s.answers(t, many, "test://static-text")
+	s.live(t)
+	if kills := killsIn(t, group); kills != "0" {
+		t.Errorf("the system has killed %s processes", kills)
+	}
 }
 
 // All modules that are opened at once would take more than the memory of the group: the server opens a few at a time.
@@ -64,23 +97,24 @@ func TestModulesExceedTheMemoryOfAGroup(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts many processes")
 	}
-	s := serveInGroup(t, guesttest.File(t, "hello"), "hello://about", 40, 400<<20)
-	s.callAll(t)
-	s.checkAlive(t)
+	s := serveInGroup(t, newMemoryGroup(t, 400<<20), guesttest.CacheDir(t), slices.Repeat([]string{guesttest.File(t, "hello")}, 40))
+	s.callAll(t, "hello://about")
+	s.live(t)
 }
 
 // A grouped is a server of tenants t0, t1 and so on in a control group.
 type grouped struct {
-	endpoint, uri string
-	many          int
-	api           *admin.Client
+	endpoint string
+	many     int
+	api      *admin.Client
 }
 
-func serveInGroup(t *testing.T, module, uri string, many, memory int) *grouped {
+// serveInGroup starts a server with a tenant for each module.
+func serveInGroup(t *testing.T, group, cache string, modules []string) *grouped {
 	t.Helper()
-	group, dir := newMemoryGroup(t, memory), t.TempDir()
+	dir := t.TempDir()
 	files := map[string]string{"serve.yaml": "listen: [{address: \"127.0.0.1:0\"}]\ndata: data\nwatch: false\n"}
-	for i := range many {
+	for i, module := range modules {
 		files[fmt.Sprintf("tenants/t%d.yaml", i)] = fmt.Sprintf(
 			"providers: {p: {module: %q}}\nroles: {all: [{uris: [\"**\"]}]}\nauth: {anonymous: [all]}\n", module)
 	}
@@ -93,23 +127,35 @@ func serveInGroup(t *testing.T, module, uri string, many, memory int) *grouped {
 		}
 	}
 	const enter = `echo $$ >"$1/cgroup.procs" && shift && exec "$@"`
-	cmd := exec.Command("sh", "-c", enter, "sh", group, "wasmres", "serve", "--config", filepath.Join(dir, "serve.yaml"), "--cache-dir", guesttest.CacheDir(t))
+	cmd := exec.Command("sh", "-c", enter, "sh", group, "wasmres", "serve", "--config", filepath.Join(dir, "serve.yaml"), "--cache-dir", cache)
 	_, _, d := startRun(t, cmd)
-	endpoint := d.await(t, `(?i)serving `+strconv.Itoa(many)+` tenants at (http://127\.0\.0\.1:\d+)/t/TENANT/mcp`)[1]
-	return &grouped{endpoint, uri, many, admintest.Client(t, filepath.Join(dir, "data", admin.SocketName))}
+	endpoint := d.await(t, `(?i)serving `+strconv.Itoa(len(modules))+` tenants at (http://127\.0\.0\.1:\d+)/t/TENANT/mcp`)[1]
+	return &grouped{endpoint, len(modules), admintest.Client(t, filepath.Join(dir, "data", admin.SocketName))}
 }
 
-func (s *grouped) url(tenant int) string {
-	return fmt.Sprintf("%s/t/t%d/mcp?uri=%s", s.endpoint, tenant, s.uri)
+func (s *grouped) url(tenant int, uri string) string {
+	return fmt.Sprintf("%s/t/t%d/mcp?uri=%s", s.endpoint, tenant, uri)
 }
 
-// callAll calls all tenants at once. Each call is answered.
-func (s *grouped) callAll(t *testing.T) {
+// answers reads a resource of a tenant, again for at most a minute while the server is busy.
+func (s *grouped) answers(t *testing.T, tenant int, uri string) {
+	t.Helper()
+	status, text := fetch(t, s.url(tenant, uri), "")
+	for until := time.Now().Add(time.Minute); isBusy(status) && time.Now().Before(until); status, text = fetch(t, s.url(tenant, uri), "") {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if status != 200 {
+		t.Fatalf("t%d got %d %s", tenant, status, text)
+	}
+}
+
+// callAll reads a resource of all tenants at once. Each call is answered.
+func (s *grouped) callAll(t *testing.T, uri string) {
 	t.Helper()
 	var calling sync.WaitGroup
 	for i := range s.many {
 		calling.Go(func() {
-			resp, err := http.Get(s.url(i))
+			resp, err := http.Get(s.url(i, uri))
 			if err != nil {
 				t.Error(err)
 				return
@@ -124,13 +170,15 @@ func (s *grouped) callAll(t *testing.T) {
 	calling.Wait()
 }
 
-func (s *grouped) checkAlive(t *testing.T) {
+// live returns how many providers are live. The server must answer.
+func (s *grouped) live(t *testing.T) int {
 	t.Helper()
 	node, err := s.api.Node(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d providers live, %d MiB", node.Live, node.LiveBytes>>20)
+	return node.Live
 }
 
 // isBusy reports whether a client is to try again.
