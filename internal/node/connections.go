@@ -22,7 +22,8 @@ type split struct {
 	memory      int64 // of the processes of providers, of compilations and openings, in bytes; zero if unknown
 }
 
-// splitOf leaves a quarter of the free memory to this process, to standby processes, and to providers that grow. It gives clients on so many listeners at most half of the descriptors that are free.
+// splitOf leaves a quarter of the free memory to this process, to standby processes, and to providers that grow. It gives clients on so
+// many listeners at most half of the descriptors that are free.
 func splitOf(listeners int) (s split) {
 	reserved := 0
 	for _, b := range runtime.Capacity(0, 0) {
