@@ -15,7 +15,7 @@ func TestOldRowsAreRemoved(t *testing.T) {
 	for name, gap := range map[string]int{"each day": 0, "after two years without a server": 730} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "usage.db")
-			b := open(t, usage.Config{File: file, Now: func() time.Time { return now }})
+			b := open(t, usage.Config{File: file, Now: func() time.Time { return now.Add(-time.Minute) }})
 			var rows []usage.Left
 			for day := range days {
 				hour := now.Truncate(time.Hour).AddDate(0, 0, -day-1)
@@ -25,6 +25,10 @@ func TestOldRowsAreRemoved(t *testing.T) {
 				rows = append(rows, usage.Left{Key: usage.Key{Tenant: "acme"}, Hour: hour.Unix(), Totals: usage.Totals{Requests: [4]uint64{usage.OK: 1}}})
 			}
 			b.Add(rows)
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			open(t, usage.Config{File: file, Now: func() time.Time { return now }})
 			want := uint64(kept)
 			if gap > 0 {
 				want -= 6 // which count for a week
