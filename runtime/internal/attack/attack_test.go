@@ -8,9 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/attack"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
 	"github.com/wasmres/wasmres/runtime/internal/pool"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
@@ -80,6 +83,57 @@ func TestAnUnexpectedEndIsABrokenPromise(t *testing.T) {
 	for _, r := range outcomes(t, inProcess(t), []hostile.Case{c}) {
 		if len(r.Broken) != 1 || !strings.Contains(r.Broken[0], "expected one of [ok]") {
 			t.Errorf("got %q", r.Broken)
+		}
+	}
+}
+
+// restarting is a runner whose guests have crashed: it refuses some calls, and says when to ask again.
+type restarting struct {
+	pool.InProcess
+	refuse int
+}
+
+func (r *restarting) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) {
+	g, err := r.InProcess.Open(ctx, h)
+	return &restartingGuests{g, r}, err
+}
+
+type restartingGuests struct {
+	guest.Guests
+	runner *restarting
+}
+
+func (g *restartingGuests) Call(ctx *deadline.Context, c *guest.Call) error {
+	if g.runner.refuse == 0 {
+		return g.Guests.Call(ctx, c)
+	}
+	g.runner.refuse--
+	return &abi.Error{Code: abi.CodeUnavailable, Message: "the provider keeps crashing", RetryAfter: time.Millisecond}
+}
+
+func TestAnHonestReadWaitsForAWorker(t *testing.T) {
+	cases, err := attack.Cases(string(hostile.RowStack))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := cases[slices.IndexFunc(cases, func(c hostile.Case) bool { return c.Name == "recursion-honest" })]
+	for refuse, want := range map[int]string{3: "ok", 1 << 30: "unavailable"} {
+		cfg := inProcess(t).Provider
+		cfg.Limits = attack.LimitsOf(c)
+		a := attack.New(c, cfg)
+		r := &restarting{InProcess: cfg.Runner.(pool.InProcess)}
+		a.Config.Runner = r
+		p := a.Load(c.Modules()[0])
+		if p == nil {
+			t.Fatal(a.Failure)
+		}
+		r.refuse = refuse
+		a.ReadAfter(p, 50*time.Millisecond)
+		if a.After[want] != 1 {
+			t.Errorf("%d refusals: got %v, want one %s", refuse, a.After, want)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -141,18 +141,29 @@ func (a *Attempt) Ask(p *provider.Provider) {
 
 // ReadAfter reads what the case says must be readable after the attack, if it says so. On a busy machine the deadline of an
 // attack may be too short for honest work, and for the start of a worker in the place of one that was killed: ReadAfter then
-// tries again until while is over.
+// tries again until while is over, and waits as long as an error asks its client to wait.
 func (a *Attempt) ReadAfter(p *provider.Provider, while time.Duration) {
 	if a.Case.After == "" {
 		return
 	}
 	for end := time.Now().Add(while); ; {
 		_, err := Call(p, abi.OpRead, a.Case.After)
-		if abi.CodeOf(err) != abi.CodeDeadline || time.Now().After(end) {
+		pause, again := retry(err)
+		if !again || time.Until(end) < pause {
 			a.note(a.After, err)
 			return
 		}
+		time.Sleep(pause)
 	}
+}
+
+// retry says whether an honest client asks again after err, and for how long it waits before that.
+func retry(err error) (pause time.Duration, again bool) {
+	var known *abi.Error
+	if errors.As(err, &known) && known.Code == abi.CodeUnavailable {
+		return known.RetryAfter, known.RetryAfter > 0
+	}
+	return 0, abi.CodeOf(err) == abi.CodeDeadline
 }
 
 // Call asks as the host does: only reads and polls have contents, and directories have children alone.
