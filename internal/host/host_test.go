@@ -81,7 +81,7 @@ func serveOn(tb testing.TB, cfg host.Config, on runtime.HostConfig) *served {
 	if cfg.OpenWait == 0 {
 		cfg.OpenWait = 3 * time.Minute // a busy machine compiles for long
 	}
-	if cfg.Quotas, err = quota.OpenBook(filepath.Join(cfg.DataDir, "usage.json"), nil); err != nil {
+	if cfg.Quotas, err = quota.OpenBook(quota.Config{File: filepath.Join(cfg.DataDir, "usage.json")}); err != nil {
 		tb.Fatal(err)
 	}
 	h, err := host.New(cfg)

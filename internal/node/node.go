@@ -198,7 +198,7 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.quotas, err = quota.OpenBook(filepath.Join(s.Data, "usage.json"), n.cfg.Logger); err != nil {
+	if n.quotas, err = quota.OpenBook(quota.Config{File: filepath.Join(s.Data, "usage.json"), Now: n.cfg.Now, Logger: n.cfg.Logger}); err != nil {
 		return nil, err
 	}
 	if n.logs, err = guestlog.Open(guestlog.Config{Dir: s.Data, MaxFile: n.logBytes, Logger: n.cfg.Logger}); err != nil {

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
+	"math"
 	"sync"
 	"time"
 
@@ -17,11 +15,7 @@ import (
 	"github.com/wasmres/wasmres/internal/tenant"
 )
 
-const (
-	saveInterval = 10 * time.Second
-	maxFile      = 32 << 20 // bytes; one of 100,000 tenants has 8 MiB
-	fileVersion  = 1
-)
+const saveInterval = 10 * time.Second
 
 // Used is what a tenant has used today.
 type Used struct {
@@ -29,36 +23,16 @@ type Used struct {
 	Bytes int64         `json:"bytes"` // of answers
 }
 
-// A file is what a Book stores.
-type file struct {
-	Version int `json:"version"`
-	day
-	// Others are those days of which the file was before, the last first: the clock may be set back to one of them.
-	Others []day `json:"others,omitempty"`
-}
-
-// A day has what tenants have used.
-type day struct {
-	Day     string          `json:"day"` // in UTC, as 2026-11-23
-	Tenants map[string]Used `json:"tenants"`
-}
-
-// maxOthers bounds the other days of a file.
-const maxOthers = 2
-
-// of returns the file as that of a day: what it says of that day, and of others.
-func (f file) of(name string) file {
-	all := append([]day{f.day}, f.Others...)
-	f = file{Version: fileVersion, day: day{Day: name}}
-	for _, d := range all {
-		switch {
-		case d.Day == name:
-			f.day = d
-		case d.Day != "" && len(f.Others) < maxOthers:
-			f.Others = append(f.Others, d)
-		}
+// plus adds what is not negative.
+func (u Used) plus(more Used) Used {
+	sum := Used{CPU: u.CPU + more.CPU, Bytes: u.Bytes + more.Bytes}
+	if sum.CPU < 0 {
+		sum.CPU = math.MaxInt64
 	}
-	return f
+	if sum.Bytes < 0 {
+		sum.Bytes = math.MaxInt64
+	}
+	return sum
 }
 
 // A Book has the Tenants of a server by ID. It stores what they have used today in a file, every 10 seconds: after the process
@@ -71,78 +45,47 @@ type Book struct {
 	done   chan struct{} // closed when the goroutine that saves has ended
 
 	mu       sync.Mutex // guards the fields below
+	calendar *calendar
 	tenants  map[string]*Tenant
-	earlier  day // what the file said of today, less the tenants that were asked for since
+	today    day   // with those tenants alone that were not asked for: what the file said of them
+	others   []day // as in a file
 	saved    file
 	saveErr  string // that was logged last; empty for none
 	endClose sync.Once
 	closeErr error
 }
 
-// OpenBook makes a Book that stores in the file at path. What the file says of today counts as used; a file that is wrong is
-// logged and replaced. An error is one of reading. A nil logger discards.
-func OpenBook(path string, logger *slog.Logger) (*Book, error) {
-	if logger == nil {
-		logger = slog.New(slog.DiscardHandler)
+// Config says where a Book is. File is required.
+type Config struct {
+	File   string           // which OpenBook makes if there is none
+	Now    func() time.Time // the clock of the system; nil is for [time.Now]
+	Logger *slog.Logger     // nil discards
+}
+
+// OpenBook makes a Book that stores in a file. What the file says of today counts as used; a file that is wrong is logged and
+// replaced. An error is one of reading.
+func OpenBook(cfg Config) (*Book, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	stored, err := read(path)
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	stored, err := read(cfg.File)
 	if invalid := (*invalidError)(nil); errors.As(err, &invalid) {
-		logger.Warn("usage of today discarded: the file is not one of usage", "file", path, "err", err)
+		cfg.Logger.Warn("usage of today discarded: the file is not one of usage", "file", cfg.File, "err", err)
 	} else if err != nil {
 		return nil, fmt.Errorf("read usage of tenants: %w", err)
 	}
-	b := &Book{path: path, logger: logger, done: make(chan struct{}), tenants: map[string]*Tenant{}, saved: stored}
-	of := stored.of(today())
-	b.earlier = day{of.Day, maps.Clone(of.Tenants)}
+	b := &Book{
+		path: cfg.File, logger: cfg.Logger, done: make(chan struct{}), calendar: newCalendar(cfg.Now), tenants: map[string]*Tenant{}, saved: stored,
+	}
+	b.today = day{Day: b.calendar.name}
+	b.today.Tenants, b.others = split(append([]day{stored.day}, stored.Others...), b.today.Day)
 	ctx, stop := context.WithCancel(context.Background())
 	b.stop = stop
 	go b.saveRegularly(ctx)
 	return b, nil
-}
-
-func today() string { return time.Now().UTC().Format(time.DateOnly) }
-
-// An invalidError is one of what a file says.
-type invalidError struct{ err error }
-
-func (e *invalidError) Error() string { return e.err.Error() }
-
-// read reads a file of usage; there may be none.
-func read(path string) (f file, err error) {
-	in, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return f, nil
-	}
-	if err != nil {
-		return f, err
-	}
-	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, maxFile+1))
-	if err != nil {
-		return f, err
-	}
-	return decode(text)
-}
-
-// decode reads the text of a file. The error is an invalidError.
-func decode(text []byte) (f file, err error) {
-	if len(text) > maxFile {
-		return file{}, &invalidError{fmt.Errorf("it has more than %d bytes", maxFile)}
-	}
-	if err := json.Unmarshal(text, &f); err != nil {
-		return file{}, &invalidError{err}
-	}
-	if f.Version != fileVersion {
-		return file{}, &invalidError{fmt.Errorf("its version is %d, expected %d", f.Version, fileVersion)}
-	}
-	for _, d := range append([]day{f.day}, f.Others...) {
-		for id, u := range d.Tenants {
-			if u.CPU < 0 || u.Bytes < 0 {
-				return file{}, &invalidError{fmt.Errorf("the usage of tenant %.64q is negative", id)}
-			}
-		}
-	}
-	return f, nil
 }
 
 // Tenant returns the Tenant with that ID, with a plan from now on. It makes one if there is none.
@@ -153,12 +96,11 @@ func (b *Book) Tenant(id string, plan *tenant.Plan) *Tenant {
 		t.Set(plan)
 		return t
 	}
-	t := New(plan)
-	if used, ok := b.earlier.Tenants[id]; ok && b.earlier.Day == today() {
-		t.cpu.Store(int64(used.CPU))
-		t.sent.Store(used.Bytes)
-		delete(b.earlier.Tenants, id)
-	}
+	b.lookLocked()
+	t := newTenant(plan, b.calendar.began, b.look)
+	t.midnight.Store(b.calendar.end)
+	t.add(b.today.Tenants[id])
+	delete(b.today.Tenants, id)
 	b.tenants[id] = t
 	return t
 }
@@ -194,7 +136,8 @@ func (b *Book) report(err error) {
 func (b *Book) save() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	f := b.presentLocked()
+	b.lookLocked()
+	f := file{Version: fileVersion, day: b.presentLocked(), Others: b.others}
 	if f.Day == b.saved.Day && maps.Equal(f.Tenants, b.saved.Tenants) {
 		return nil
 	}
@@ -207,21 +150,6 @@ func (b *Book) save() error {
 	}
 	b.saved = f
 	return nil
-}
-
-// presentLocked is what the tenants have used today; those that have used nothing are left out.
-func (b *Book) presentLocked() file {
-	f := b.saved.of(today())
-	f.Tenants = map[string]Used{}
-	if b.earlier.Day == f.Day {
-		maps.Copy(f.Tenants, b.earlier.Tenants)
-	}
-	for id, t := range b.tenants {
-		if u := t.Today(); u != (Used{}) {
-			f.Tenants[id] = u
-		}
-	}
-	return f
 }
 
 // Close stores what was used. It is idempotent.

@@ -16,7 +16,7 @@ import (
 
 func openBook(t *testing.T, path string) *quota.Book {
 	t.Helper()
-	b, err := quota.OpenBook(path, nil)
+	b, err := quota.OpenBook(quota.Config{File: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestAFileThatIsWrong(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := quota.OpenBook(t.TempDir(), nil); err == nil {
+	if _, err := quota.OpenBook(quota.Config{File: t.TempDir()}); err == nil {
 		t.Error("a directory was read as usage")
 	}
 }

@@ -1,7 +1,5 @@
 package quota
 
-import "time"
-
 // Left is what tenants have used on a day, since their Book was closed.
 type Left struct {
 	Day     string          `json:"day,omitempty"` // in UTC, as 2026-11-23
@@ -12,10 +10,11 @@ type Left struct {
 func (b *Book) Left() Left {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.lookLocked()
 	now := b.presentLocked()
 	left := Left{Day: now.Day, Tenants: map[string]Used{}}
 	for id, u := range now.Tenants {
-		if b.saved.Day == now.Day {
+		if now.Day == b.saved.Day {
 			u.CPU -= b.saved.Tenants[id].CPU
 			u.Bytes -= b.saved.Tenants[id].Bytes
 		}
@@ -30,29 +29,11 @@ func (b *Book) Left() Left {
 func (b *Book) Add(left Left) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if left.Day != today() {
+	b.lookLocked()
+	if left.Day != b.today.Day {
 		return
 	}
-	if b.earlier.Day != left.Day {
-		b.earlier = day{Day: left.Day}
-	}
 	for id, u := range left.Tenants {
-		u.CPU, u.Bytes = max(u.CPU, 0), max(u.Bytes, 0)
-		if t := b.tenants[id]; t != nil {
-			t.add(u)
-			continue
-		}
-		was := b.earlier.Tenants[id]
-		if b.earlier.Tenants == nil {
-			b.earlier.Tenants = map[string]Used{}
-		}
-		b.earlier.Tenants[id] = Used{CPU: was.CPU + u.CPU, Bytes: was.Bytes + u.Bytes}
+		b.countLocked(id, Used{CPU: max(u.CPU, 0), Bytes: max(u.Bytes, 0)})
 	}
-}
-
-// add counts what was used by another process.
-func (t *Tenant) add(u Used) {
-	t.beginDay(t.now())
-	t.cpu.Add(int64(max(u.CPU, time.Duration(0))))
-	t.sent.Add(u.Bytes)
 }

@@ -33,14 +33,13 @@ func (b *bounds) state() State {
 // State returns what the tenant with that ID uses, without making a Tenant. Its plan counts if there is none.
 func (b *Book) State(id string, plan *tenant.Plan) State {
 	b.mu.Lock()
-	t, earlier, day := b.tenants[id], b.earlier.Tenants[id], b.earlier.Day
+	b.lookLocked()
+	t, used := b.tenants[id], b.today.Tenants[id]
 	b.mu.Unlock()
 	if t != nil {
 		return t.State()
 	}
 	s := boundsOf(plan).state()
-	if day == today() {
-		s.Today = earlier
-	}
+	s.Today = used
 	return s
 }

@@ -29,6 +29,7 @@ const (
 type Tenant struct {
 	// fixed at creation
 	began     time.Time // the beginning of the clock
+	look      func()    // begins the next day if it is time for that
 	clients   *lru.Cache[string, *account]
 	strangers *lru.Cache[string, *account]
 	providers *lru.Cache[string, *provider]
@@ -39,10 +40,9 @@ type Tenant struct {
 	running  atomic.Int64 // requests
 
 	// of today
-	cpu       atomic.Int64 // nanoseconds
-	sent      atomic.Int64 // bytes
-	midnight  atomic.Int64 // the end of the day, on the clock
-	nextDayMu sync.Mutex   // held while a day begins
+	cpu      atomic.Int64 // nanoseconds
+	sent     atomic.Int64 // bytes
+	midnight atomic.Int64 // the end of the day, on the clock
 
 	setMu sync.Mutex // held while the bounds change
 
@@ -56,16 +56,32 @@ type opened struct {
 	of    map[string]int // by key of the client; those with none are left out
 }
 
-// New makes a Tenant of a plan that has used nothing today.
+// New makes a Tenant of a plan that has used nothing today, and belongs to no Book.
 func New(plan *tenant.Plan) *Tenant {
+	c := newCalendar(time.Now)
+	t := newTenant(plan, c.began, nil)
+	t.midnight.Store(c.end)
+	var mu sync.Mutex
+	t.look = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if c.look() == nextDay {
+			t.cpu.Store(0)
+			t.sent.Store(0)
+		}
+		t.midnight.Store(c.end)
+	}
+	return t
+}
+
+func newTenant(plan *tenant.Plan, began time.Time, look func()) *Tenant {
 	t := &Tenant{
-		began:   time.Now(),
+		began: began, look: look,
 		clients: lru.New(maxClients, one[*account]), strangers: lru.New(maxClients, one[*account]),
 		providers: lru.New(maxProviders, one[*provider]),
 		open:      [2]opened{admission.Stream: {of: map[string]int{}}, admission.Session: {of: map[string]int{}}},
 	}
 	t.bounds.Store(boundsOf(plan))
-	t.midnight.Store(int64(untilMidnight()))
 	return t
 }
 
@@ -135,7 +151,14 @@ func (t *Tenant) Used(u limits.Usage) {
 // Today returns what the tenant has used since midnight UTC.
 func (t *Tenant) Today() Used {
 	t.beginDay(t.now())
-	return Used{CPU: time.Duration(t.cpu.Load()), Bytes: t.sent.Load()}
+	return t.used()
+}
+
+func (t *Tenant) used() Used { return Used{CPU: time.Duration(t.cpu.Load()), Bytes: t.sent.Load()} }
+
+func (t *Tenant) add(u Used) {
+	t.cpu.Add(int64(u.CPU))
+	t.sent.Add(u.Bytes)
 }
 
 // exhausted returns the refusal of a budget of the day that is used up.
@@ -154,23 +177,9 @@ func (t *Tenant) exhausted(now int64, b *bounds) (refused admission.Refusal, is 
 
 // beginDay begins the next day if it is time for that.
 func (t *Tenant) beginDay(now int64) {
-	if now < t.midnight.Load() {
-		return
+	if now >= t.midnight.Load() {
+		t.look()
 	}
-	t.nextDayMu.Lock()
-	defer t.nextDayMu.Unlock()
-	if now < t.midnight.Load() {
-		return
-	}
-	t.cpu.Store(0)
-	t.sent.Store(0)
-	t.midnight.Store(now + int64(untilMidnight()))
-}
-
-// untilMidnight is how long it is until midnight UTC, by the wall clock.
-func untilMidnight() time.Duration {
-	now := time.Now().UTC()
-	return time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, time.UTC).Sub(now)
 }
 
 func atLeast(d time.Duration) time.Duration { return max(d, time.Millisecond) }
