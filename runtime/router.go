@@ -11,9 +11,11 @@ import (
 	"net/netip"
 
 	"github.com/wasmres/wasmres/runtime/internal/forwarded"
+	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/fastpath"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/https"
+	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable/response"
 )
 
 // A Router finds the [Server] of a request, where one listener has several. It is safe for concurrent use.
@@ -38,6 +40,11 @@ type TransportOptions struct {
 	// clients, its client is the proxy.
 	TrustedProxies []netip.Prefix
 	Logger         *slog.Logger // nil discards
+}
+
+// Deny answers a request of which no message was read with status 403 and the JSON-RPC error "denied". why is told to the client.
+func Deny(w http.ResponseWriter, why error) {
+	response.WriteJSON(w, http.StatusForbidden, mcp.AppendError(nil, nil, mcp.DeniedError(why)))
 }
 
 // Serve serves HTTP on l by the Servers of a router, until ctx ends. Then it closes l and the router, and returns nil:

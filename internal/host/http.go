@@ -14,6 +14,8 @@ import (
 	"github.com/wasmres/wasmres/runtime/resource"
 )
 
+var errDisabled = errors.New("the operator has disabled the tenant")
+
 // ServeHTTP implements [runtime.Router]. It serves the endpoints of tenants, opens those that are cold, and tells clients of
 // other paths where an endpoint is.
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +56,7 @@ func (r *route) serveHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, "the tenant was removed", http.StatusGone)
 		return
 	case is.tenant.Disabled:
-		http.Error(w, "the operator has disabled the tenant", http.StatusForbidden)
+		runtime.Deny(w, errDisabled)
 		return
 	}
 	if s := r.server.Load(); s != nil {

@@ -63,9 +63,10 @@ roles:
 			request{tenant: "missing", method: "resources/list"}, want{404, "", "watched"}, want{404, "", "watched"},
 		},
 		"a disabled tenant": {
-			request{tenant: "gone", method: "resources/list"}, want{403, "disabled", "watched"}, want{403, "disabled", "watched"},
+			request{tenant: "gone", method: "resources/list"},
+			want{403, `disabled "jsonrpc":"2.0" "code":"denied"`, "watched"}, want{403, `disabled "jsonrpc":"2.0" "code":"denied"`, "watched"},
 		},
-		"a download of a disabled tenant": {request{tenant: "gone", uri: "test://watched-resource"}, want{403, "", "Read"}, want{}},
+		"a download of a disabled tenant": {request{tenant: "gone", uri: "test://watched-resource"}, want{403, `"code":"denied"`, "Read"}, want{}},
 		"a list": {
 			request{method: "resources/list"},
 			want{200, "test://watched-resource", "clock static entry- blob"}, want{200, "test://watched-resource", "clock static entry- blob"},
