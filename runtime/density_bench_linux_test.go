@@ -211,7 +211,7 @@ func newProject(b *testing.B, language project.Language) []byte {
 	if err := project.Create(dir, language, ""); err != nil {
 		b.Fatal(err)
 	}
-	module, err := project.Build(b.Context(), dir, language, nil)
+	module, err := project.Build(b.Context(), dir, language, project.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

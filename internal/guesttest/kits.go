@@ -46,7 +46,7 @@ func Packed(tb testing.TB, dir string, l project.Language) string {
 	tb.Helper()
 	trees := []string{dir, filepath.Join(sourcetree.Root(), "guest-sdk"), filepath.Join(sourcetree.Root(), "internal", "project")}
 	return Made(tb, filepath.Base(dir)+".wasm", Inputs{Args: []string{string(l)}, Trees: trees}, func(file string) {
-		module, err := project.Build(tb.Context(), dir, l, nil)
+		module, err := project.Build(tb.Context(), dir, l, project.Options{})
 		if err == nil {
 			err = os.WriteFile(file, module.Binary, 0o600)
 		}

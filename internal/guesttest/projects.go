@@ -49,7 +49,7 @@ func buildProject(tb testing.TB, example string, l project.Language) (string, er
 				return err
 			}
 		}
-		module, err := project.Build(tb.Context(), copied, l, nil)
+		module, err := project.Build(tb.Context(), copied, l, project.Options{})
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/wasmres/wasmres/runtime/preinit"
 )
 
 // A Module is the result of a compiler.
@@ -14,9 +16,14 @@ type Module struct {
 	Binary   []byte // with function names and debug information
 }
 
-// Build compiles the project in dir. It writes the commands and their output to log while they run; a nil log discards the
-// output of commands that succeed. An error is a [*Missing] tool, a [*Failed] command, or describes a fault of the project.
-func Build(ctx context.Context, dir string, l Language, log io.Writer) (*Module, error) {
+// Options say how to build a project.
+type Options struct {
+	Log   io.Writer     // gets the commands and their output while they run; nil discards the output of commands that succeed
+	Cache preinit.Cache // has the engines that scripts are packed into
+}
+
+// Build compiles the project in dir. An error is a [*Missing] tool, a [*Failed] command, or describes a fault of the project.
+func Build(ctx context.Context, dir string, l Language, o Options) (*Module, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -26,7 +33,7 @@ func Build(ctx context.Context, dir string, l Language, log io.Writer) (*Module,
 		return nil, err
 	}
 	defer os.RemoveAll(scratch)
-	b := &builder{ctx: ctx, dir: dir, scratch: scratch, log: log, module: filepath.Join(scratch, "out.wasm")}
+	b := &builder{ctx: ctx, dir: dir, scratch: scratch, log: o.Log, cache: o.Cache, module: filepath.Join(scratch, "out.wasm")}
 	if err := l.info().compile(b); err != nil {
 		return nil, err
 	}
@@ -43,6 +50,7 @@ type builder struct {
 	dir     string // of the project; absolute
 	scratch string // directory of intermediate files
 	log     io.Writer
+	cache   preinit.Cache
 
 	module   string // path of the module; in scratch, unless the tools choose another directory
 	name     string // of the project; empty for the name of its directory

@@ -92,7 +92,7 @@ func TestMissingTools(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Setenv("PATH", t.TempDir())
-			_, err := Build(t.Context(), dir, l, nil)
+			_, err := Build(t.Context(), dir, l, Options{})
 			var missing *Missing
 			if !errors.As(err, &missing) || !strings.Contains(missing.Advice, want) {
 				t.Errorf("got %v, want advice with %q", err, want)
@@ -137,7 +137,7 @@ func TestUnfitTools(t *testing.T) {
 				scripts[tool] = "#!/bin/sh\n" + text + "\n"
 			}
 			t.Setenv("PATH", write(t, scripts))
-			_, err := Build(t.Context(), dir, tt.l, nil)
+			_, err := Build(t.Context(), dir, tt.l, Options{})
 			var missing *Missing
 			if !errors.As(err, &missing) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
@@ -151,13 +151,13 @@ func TestFailedBuild(t *testing.T) {
 	dir := write(t, map[string]string{
 		"go.mod": "module x\n\ngo 1.24\n", "main.go": "package main\n\nfunc main() { nope() }\n",
 	})
-	_, err := Build(t.Context(), dir, Go, nil)
+	_, err := Build(t.Context(), dir, Go, Options{})
 	var failed *Failed
 	if !errors.As(err, &failed) || !strings.Contains(failed.Output, "undefined: nope") {
 		t.Errorf("got %v", err)
 	}
 	var log bytes.Buffer
-	_, err = Build(t.Context(), dir, Go, &log)
+	_, err = Build(t.Context(), dir, Go, Options{Log: &log})
 	if !errors.As(err, &failed) || failed.Output != "" || strings.Count(log.String(), "undefined: nope") != 1 {
 		t.Errorf("got %v, log %q", err, log.String())
 	}

@@ -87,7 +87,7 @@ func TestScriptsStayInTheProject(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "secret.txt"), filepath.Join(dir, "link.txt")); err != nil {
 		t.Skip(err)
 	}
-	_, err := Build(t.Context(), dir, JavaScript, nil)
+	_, err := Build(t.Context(), dir, JavaScript, Options{})
 	var failed *Failed
 	if !errors.As(err, &failed) || !strings.Contains(failed.Output, `there is no file "./link.txt"`) {
 		t.Errorf("got %v, want that there is no such file", err)
@@ -97,11 +97,11 @@ func TestScriptsStayInTheProject(t *testing.T) {
 // Building twice makes the same module, named after the package or the folder.
 func TestBuildJavaScript(t *testing.T) {
 	dir := write(t, map[string]string{scriptEntry: "export default 'an unusual text'", "package.json": `{"name": "@scope/it"}`})
-	first, err := Build(t.Context(), dir, JavaScript, nil)
+	first, err := Build(t.Context(), dir, JavaScript, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := Build(t.Context(), dir, JavaScript, nil)
+	second, err := Build(t.Context(), dir, JavaScript, Options{})
 	if err != nil || !bytes.Equal(first.Binary, second.Binary) {
 		t.Errorf("the second build made another module: %v", err)
 	}
@@ -123,7 +123,7 @@ func TestUsedModules(t *testing.T) {
 		head + "'');": false, head + "kv.getText('x')); import { kv } from 'wasmres';": true,
 		head + "w.kv.getText('x')); import * as w from 'wasmres';": true,
 	} {
-		m, err := Build(t.Context(), write(t, map[string]string{scriptEntry: text}), JavaScript, nil)
+		m, err := Build(t.Context(), write(t, map[string]string{scriptEntry: text}), JavaScript, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func TestBuildWithLibc(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m, err := project.Build(t.Context(), dir, project.C, nil)
+	m, err := project.Build(t.Context(), dir, project.C, project.Options{})
 	var missing *project.Missing
 	if errors.As(err, &missing) {
 		guesttest.Missing(t, "%v", err)

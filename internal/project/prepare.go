@@ -10,7 +10,7 @@ import (
 
 // prepare has an engine compile the scripts of a pack, and writes the module that begins with what this leaves.
 func prepare(b *builder, engine guestsdk.Engine, pack []byte) error {
-	module, err := preinit.Run(b.ctx, engine.Module, preinit.Function{Export: engine.Entry, Input: pack})
+	module, err := preinit.Run(b.ctx, engine.Module, preinit.Function{Export: engine.Entry, Input: pack}, b.cache)
 	var refused *preinit.Failure
 	if errors.As(err, &refused) {
 		return &Failed{Command: engine.Version, Output: refused.Message + "\n", Err: errors.New("the sources do not compile")}

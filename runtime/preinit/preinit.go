@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/compiler"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
+	"github.com/wasmres/wasmres/runtime/internal/engine/codedir"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/instance"
 	"github.com/wasmres/wasmres/runtime/internal/meter"
@@ -39,23 +41,48 @@ type Failure struct {
 
 func (e *Failure) Error() string { return e.Message }
 
+// A Cache keeps what Run makes of a module before the function runs, for the next Run: most of the time, for a large module.
+type Cache struct {
+	// Dir is a private directory of compiled modules, which others may share. With one, main calls runtime.Main first: modules are
+	// compiled in child processes. If it is empty or cannot be used, Run keeps nothing and compiles in this process.
+	Dir string
+	// MaxBytes bounds Dir, in bytes. Zero means 2 GiB.
+	MaxBytes int64
+}
+
+// open returns the compiler that uses the cache; nil if there is none.
+func (c Cache) open() *compiler.Compiler {
+	if c.Dir == "" || codedir.CheckOwn(c.Dir) != nil {
+		return nil
+	}
+	compiling, err := compiler.New(compiler.Config{CacheDir: c.Dir, MaxBytes: c.MaxBytes})
+	if err != nil {
+		return nil
+	}
+	return compiling
+}
+
 // Run returns a copy of a module that starts with the memory and the globals that the function leaves, and has no export
 // of it. The same module and input give the same bytes. The function runs in this process, within the limits of a
 // provider; ctx ends it. The error is a [*Failure] if the function has failed by itself.
 //
 // The module must be a provider without a start function, and all its data segments must be active.
-func Run(ctx context.Context, binary []byte, f Function) (_ []byte, err error) {
+func Run(ctx context.Context, binary []byte, f Function, cache Cache) (_ []byte, err error) {
 	if err := checkSegments(binary); err != nil {
 		return nil, err
 	}
-	m, err := module.Instrument(config(), binary)
+	cfg, native := config(), engine.Config{Tested: &engine.Tests{}}
+	if c := cache.open(); c != nil {
+		cfg.Cache, native.Precompile = c, c.Folder
+	}
+	m, err := module.Instrument(cfg, binary)
 	if err != nil {
 		return nil, err
 	}
 	if m.Code.Start {
 		return nil, errors.New("the module has a start function, which would run again")
 	}
-	e, err := wazero.Open(wazero.Config{Tested: &wazero.Tests{}})
+	e, err := wazero.Open(native)
 	if err != nil {
 		return nil, err
 	}

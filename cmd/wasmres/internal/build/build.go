@@ -18,6 +18,7 @@ import (
 	"github.com/wasmres/wasmres/internal/check"
 	"github.com/wasmres/wasmres/internal/project"
 	"github.com/wasmres/wasmres/runtime"
+	"github.com/wasmres/wasmres/runtime/preinit"
 )
 
 // Command returns the command build.
@@ -66,7 +67,7 @@ func build(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	module, err := compile(c, dir, lang)
+	module, err := compile(c, cfg, dir, lang)
 	if err != nil {
 		return err
 	}
@@ -110,12 +111,12 @@ func Project(c *cli.Context) (dir string, lang project.Language, err error) {
 }
 
 // compile compiles a project. If a compiler fails, it prints the compiler's output.
-func compile(c *cli.Context, dir string, lang project.Language) (*project.Module, error) {
+func compile(c *cli.Context, cfg app.Config, dir string, lang project.Language) (*project.Module, error) {
 	var log io.Writer
 	if c.Bool("verbose") {
 		log = c.App.ErrWriter
 	}
-	module, err := project.Build(c.Context, dir, lang, log)
+	module, err := project.Build(c.Context, dir, lang, project.Options{Log: log, Cache: preinit.Cache{Dir: cfg.CacheDir, MaxBytes: cfg.CacheSize}})
 	var failed *project.Failed
 	var missing *project.Missing
 	switch {

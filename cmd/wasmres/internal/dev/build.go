@@ -20,6 +20,7 @@ import (
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/internal/printable"
 	"github.com/wasmres/wasmres/internal/project"
+	"github.com/wasmres/wasmres/runtime/preinit"
 	"github.com/wasmres/wasmres/runtime/wasm"
 	"github.com/wasmres/wasmres/runtime/watch"
 )
@@ -175,7 +176,7 @@ func (d *devServer) compile(ctx context.Context) ([]byte, error) {
 	if d.module != "" {
 		return readStart(d.module)
 	}
-	module, err := project.Build(ctx, d.folder, d.lang, nil)
+	module, err := project.Build(ctx, d.folder, d.lang, project.Options{Cache: preinit.Cache{Dir: d.cfg.CacheDir, MaxBytes: d.cfg.CacheSize}})
 	if err != nil {
 		return nil, err
 	}
