@@ -31,6 +31,8 @@ type LiveConfig struct {
 	StartsPerMinute int
 	// Within is a Live whose bounds hold as well, so that one of several can be counted by itself. Set does not change it.
 	Within *Live
+	// Connections give the processes the files that they need open; nil for those that clients do not have. Set does not change it.
+	Connections *Connections
 
 	// OnStart receives how long each start took, from the beginning of the process. cold says that the provider had been
 	// stopped, and a call waited for the start. OnEnd receives why a process that was ready has ended. Many goroutines call
@@ -97,6 +99,9 @@ func (cfg LiveConfig) inner() live.Config {
 	inner := live.Config{
 		Max: cfg.Max, Memory: cfg.Memory, StartsPerMinute: cfg.StartsPerMinute, OnStart: cfg.OnStart,
 		Within: groupOf(cfg.Within),
+	}
+	if cfg.Connections != nil {
+		inner.Files = cfg.Connections
 	}
 	if cfg.OnEnd != nil {
 		inner.OnEnd = func(why live.End) { cfg.OnEnd(LiveEnd(why)) }

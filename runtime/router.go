@@ -34,7 +34,9 @@ type Router interface {
 type TransportOptions struct {
 	TLS            *tls.Config // as in ServerOptions
 	MaxConnections int         // as in ServerOptions
-	Drain          *Drain      // lets another process have the listener; nil for never
+	// Connections bounds the connections of several listeners together, those of streams included; nil for no such bound.
+	Connections *Connections
+	Drain       *Drain // lets another process have the listener; nil for never
 	// TrustedProxies are the networks of proxies whose headers Forwarded and X-Forwarded-For say from which address a client
 	// sends a request. The header of a client itself has no effect. If a request has both headers, and they name different
 	// clients, its client is the proxy.
@@ -87,9 +89,9 @@ func Serve(ctx context.Context, l net.Listener, router Router, opts *TransportOp
 func newTransport(router fastpath.Router, o TransportOptions) (transport, error) {
 	proxies := forwarded.New(o.TrustedProxies)
 	if o.TLS != nil {
-		return https.NewServer(router, https.Config{TLS: o.TLS, MaxConnections: o.MaxConnections, Proxies: proxies, Logger: o.Logger})
+		return https.NewServer(router, https.Config{TLS: o.TLS, MaxConnections: o.MaxConnections, Shared: o.Connections.inner(), Proxies: proxies, Logger: o.Logger})
 	}
-	return fastpath.NewServer(router, fastpath.Config{MaxConnections: o.MaxConnections, Proxies: proxies, Logger: o.Logger})
+	return fastpath.NewServer(router, fastpath.Config{MaxConnections: o.MaxConnections, Shared: o.Connections.inner(), Proxies: proxies, Logger: o.Logger})
 }
 
 // serveUntil serves on l until ctx ends. Then it ends what would stay open for ever, by end, and waits for the rest.

@@ -87,7 +87,9 @@ type Node struct {
 	seals   *sealed.Keeper
 	live    *runtime.Live
 	split   split
-	engine  *runtime.Host
+
+	connections *runtime.Connections // nil where the limit of descriptors is unknown
+	engine      *runtime.Host
 
 	processors *runtime.Processors
 
@@ -179,8 +181,12 @@ func (n *Node) open(ctx context.Context) (_ *Report, err error) {
 		cache = filepath.Join(s.Data, "cache")
 	}
 	n.split = splitOf(len(s.Listen))
+	if n.split.shared > 0 {
+		n.connections = runtime.NewConnections(n.split.shared, n.cfg.Logger)
+	}
 	n.live, err = runtime.NewLive(runtime.LiveConfig{
-		Max: n.split.capacity.Providers, Memory: cmp.Or(s.LiveMemory, n.split.memory), OnStart: n.metrics.Started,
+		Connections: n.connections,
+		Max:         n.split.capacity.Providers, Memory: cmp.Or(s.LiveMemory, n.split.memory), OnStart: n.metrics.Started,
 		OnEnd: func(why runtime.LiveEnd) { n.metrics.WorkerEnded(string(why)) },
 	})
 	if err != nil {
@@ -303,13 +309,13 @@ func allowedHosts(s *tenant.Settings) []string {
 }
 
 // Serve serves tenants on a listener until ctx ends. Then it closes the tenants: requests under way have five seconds.
-// Clients have at most half of the descriptors of the process, unless opts says how many connections there may be.
+// Clients may use the descriptors that live providers do not use, and give idle ones back when a provider starts.
 func (n *Node) Serve(ctx context.Context, l net.Listener, opts *runtime.TransportOptions) error {
 	var o runtime.TransportOptions
 	if opts != nil {
 		o = *opts
 	}
-	o.MaxConnections = cmp.Or(o.MaxConnections, n.split.connections)
+	o.Connections = n.connections
 	o.TrustedProxies = n.cfg.Settings.TrustedProxies
 	return runtime.Serve(ctx, l, n.host, &o)
 }

@@ -21,6 +21,7 @@ type Config struct {
 	StartsPerMinute int   // in the long run; as many at once after a minute without starts
 	// Within is a group in which the workers of this one count as well. Set does not change it.
 	Within *Group
+	Files  Files // that workers share with others; nil for enough. Set does not change it
 
 	OnStart func(took time.Duration, cold bool) // see Place.Started; it must not block; nil discards
 	OnEnd   func(why End)                       // receives the end of each worker that was started; it must not block; nil discards
@@ -32,6 +33,13 @@ func (cfg *Config) check() error {
 			cfg.Max, cfg.Memory, cfg.StartsPerMinute)
 	}
 	return nil
+}
+
+// Files are those that this process may have open.
+type Files interface {
+	// Lend says how many workers there are, or are about to be, and reports whether there are files for all. Others give back what they do
+	// not use.
+	Lend(workers int) bool
 }
 
 // An End says why a worker has ended.
@@ -58,7 +66,9 @@ type Member interface {
 // A Group has workers with common bounds. A start enters it and waits for its turn; while the group is full, the group
 // stops a worker that is unused: see evictLocked. It is safe for concurrent use. It needs no closing.
 type Group struct {
-	within *Group // fixed at creation
+	// fixed at creation
+	within *Group
+	files  Files // nil for enough
 
 	crowded atomic.Int32 // starts that wait
 
@@ -115,6 +125,7 @@ const (
 	memory
 	rate
 	reservations
+	files
 )
 
 // New makes a group.
@@ -122,7 +133,7 @@ func New(cfg Config) (*Group, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	return &Group{within: cfg.Within, cfg: cfg, places: map[*Place]struct{}{}, reservations: map[*waiter]struct{}{}, tokens: float64(cfg.StartsPerMinute), filled: time.Now()}, nil
+	return &Group{within: cfg.Within, files: cfg.Files, cfg: cfg, places: map[*Place]struct{}{}, reservations: map[*waiter]struct{}{}, tokens: float64(cfg.StartsPerMinute), filled: time.Now()}, nil
 }
 
 // Set changes the bounds. Workers that run go on; fewer start until they are within the bounds.
@@ -224,6 +235,7 @@ func (g *Group) leaveQueue(w *waiter, cause error) (*Place, error) {
 	err := g.refusalLocked(w).Because(cause)
 	g.waiting = slices.DeleteFunc(g.waiting, func(other *waiter) bool { return other == w })
 	g.crowded.Add(-1)
+	g.lendLocked(len(g.places)) // no longer for this one
 	g.dispatchLocked()
 	return nil, err
 }
@@ -250,6 +262,8 @@ func (g *Group) refusalLocked(w *waiter) *abi.Error {
 		text = "the providers in use need all memory there is for them"
 	case rate:
 		text, after = "too many providers were started lately", g.untilTokenLocked()
+	case files:
+		text = "the connections of clients need all files that may be open"
 	case reservations:
 		text = "those that are being loaded need all memory there is for that"
 	}
@@ -294,7 +308,9 @@ func (g *Group) dispatchLocked() {
 			return
 		}
 		w := g.waiting[next]
-		w.reason = g.boundLocked(w)
+		if w.reason = g.boundLocked(w); w.reason == none && w.member != nil && !g.lendLocked(len(g.places)+1) {
+			w.reason = files
+		}
 		switch w.reason {
 		case none:
 			g.waiting = slices.Delete(g.waiting, next, next+1)
@@ -303,6 +319,9 @@ func (g *Group) dispatchLocked() {
 			continue
 		case rate:
 			g.awaitLocked(g.untilTokenLocked())
+			return
+		case files:
+			g.awaitLocked(filesRetry)
 			return
 		case number, memory:
 			if isEnding := g.evictLocked(w); isEnding || w.member != nil {
@@ -315,6 +334,12 @@ func (g *Group) dispatchLocked() {
 		passed[w] = true
 	}
 }
+
+// filesRetry is how often a start looks for files that connections have given back.
+const filesRetry = 10 * time.Millisecond
+
+// lendLocked has files lent for so many workers, and reports whether there are enough.
+func (g *Group) lendLocked(workers int) bool { return g.files == nil || g.files.Lend(workers) }
 
 // admitLocked makes the place of a start; nil for a reservation.
 func (g *Group) admitLocked(w *waiter) *Place {
@@ -560,6 +585,7 @@ func (p *Place) Leave(why End) {
 		g.countLocked(p, time.Now(), bytes)
 	}
 	delete(g.places, p)
+	g.lendLocked(len(g.places))
 	onEnd := g.cfg.OnEnd
 	if !p.started {
 		onEnd = nil

@@ -281,14 +281,18 @@ func (c *fastConn) Close() error {
 		return nil
 	}
 	defer c.answering.Unlock()
-	c.server.remove(c)
+	if c.server.remove(c) {
+		defer c.server.cfg.Shared.Closed(c.server)
+	}
 	return c.Conn.Close()
 }
 
 // Detach returns the connection without this one, to a handler that has taken it from net/http.
 func (c *fastConn) Detach() net.Conn {
-	c.server.remove(c)
-	return c.Conn
+	if !c.server.remove(c) { // it was closed
+		return c.Conn
+	}
+	return c.server.cfg.Shared.Counted(c.Conn, c.server)
 }
 
 // closeIdle closes a connection on which no request is under way. The rest of a request that has begun gets restTime.

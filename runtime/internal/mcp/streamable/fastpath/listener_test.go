@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,7 +47,11 @@ type smallServer struct {
 
 // newSmallServer serves at most three connections at once, until the test ends.
 func newSmallServer(t *testing.T, src resource.Source) *smallServer {
-	server, err := fastpath.NewServer(streamtest.NewFront(t, src, mcp.Config{}, streamable.Config{}), fastpath.Config{MaxConnections: 3})
+	return newServerOf(t, src, fastpath.Config{MaxConnections: 3})
+}
+
+func newServerOf(t *testing.T, src resource.Source, cfg fastpath.Config) *smallServer {
+	server, err := fastpath.NewServer(streamtest.NewFront(t, src, mcp.Config{}, streamable.Config{}), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +151,64 @@ func TestOneConnectionTooManyIsClosedWhenAllAreBusy(t *testing.T) {
 		}
 		for range busy {
 			g.release <- struct{}{}
+		}
+	})
+}
+
+// Servers that share files give those of idle connections back when others need them.
+func TestServersLendFiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := streamable.NewConnections(5, nil)
+		g := newGate()
+		busy, idle := newServerOf(t, g, fastpath.Config{Shared: shared}), newServerOf(t, streamtest.Library(), fastpath.Config{Shared: shared})
+		var all []<-chan struct{}
+		join := func(s *smallServer, request string) (closed <-chan struct{}) {
+			conn, closed := s.join("192.0.2.1", request)
+			t.Cleanup(func() { conn.Close() })
+			all = append(all, closed)
+			return closed
+		}
+		closed := func(want ...int) {
+			t.Helper()
+			var got []int
+			for i, ended := range all {
+				if isClosed(ended) {
+					got = append(got, i)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("closed are %v, want %v", got, want)
+			}
+		}
+		join(busy, modernRead("test://gate"))
+		<-g.begun
+		for range 4 {
+			join(idle, modernRead("test://text"))
+		}
+		closed()
+		if !shared.Lend(2) {
+			t.Error("two files are not there")
+		}
+		closed(1, 2)                          // that have waited for longest
+		join(idle, modernRead("test://text")) // which costs another its connection
+		closed(1, 2, 3)
+		if shared.Lend(5) {
+			t.Error("a busy connection has given its file back")
+		}
+		closed(1, 2, 3, 4, 5)
+		refused := join(idle, "")
+		closed(1, 2, 3, 4, 5, 6)
+		<-refused
+		g.release <- struct{}{}
+		synctest.Wait()
+		if !shared.Lend(5) {
+			t.Error("an answered connection has kept its file")
+		}
+		shared.Lend(4)
+		join(idle, modern("subscriptions/listen", "", streamtest.Body("1", "subscriptions/listen", `"notifications":{"resourcesListChanged":true}`)))
+		closed(0, 1, 2, 3, 4, 5, 6)
+		if shared.Lend(5) {
+			t.Error("the file of a stream was lent")
 		}
 	})
 }

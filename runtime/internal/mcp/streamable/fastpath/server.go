@@ -43,8 +43,9 @@ type Config struct {
 	// MaxConnections is how many connections may be open at once, but for those of subscriptions; 0 means 10,000. One more
 	// closes those that have waited longest for a request.
 	MaxConnections int
-	Proxies        *forwarded.Proxies // say for which clients they pass requests on; nil trusts none
-	Logger         *slog.Logger       // nil discards
+	Shared         *streamable.Connections // bounds those of several servers, streams included; nil for no such bound
+	Proxies        *forwarded.Proxies      // say for which clients they pass requests on; nil trusts none
+	Logger         *slog.Logger            // nil discards
 }
 
 func (c *Config) fill() error {

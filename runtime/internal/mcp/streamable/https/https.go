@@ -3,12 +3,14 @@
 package https
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,8 +38,9 @@ type Config struct {
 	// MaxConnections is how many connections may be open at once, but for those of subscriptions over HTTP/1.1; 0 means
 	// 10,000. One more closes the one that has waited longest for a request or, if all are busy, is closed itself.
 	MaxConnections int
-	Proxies        *forwarded.Proxies // say for which clients they pass requests on; nil trusts none
-	Logger         *slog.Logger       // nil discards
+	Shared         *streamable.Connections // bounds those of several servers, streams included; nil for no such bound
+	Proxies        *forwarded.Proxies      // say for which clients they pass requests on; nil trusts none
+	Logger         *slog.Logger            // nil discards
 }
 
 // A Server serves a Handler.
@@ -46,6 +49,7 @@ type Server struct {
 	http    *http.Server
 	drain   *streamable.Drain
 	most    int
+	shared  *streamable.Connections
 
 	mu    sync.Mutex // guards the fields below
 	conns map[*conn]struct{}
@@ -62,7 +66,7 @@ func NewServer(handler Handler, cfg Config) (*Server, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{handler: handler, drain: streamable.NewDrain(), most: cfg.MaxConnections, conns: make(map[*conn]struct{})}
+	s := &Server{handler: handler, drain: streamable.NewDrain(), most: cfg.MaxConnections, shared: cfg.Shared, conns: make(map[*conn]struct{})}
 	s.http = &http.Server{
 		Handler: cfg.Proxies.Handler(s.drain.Handler(handler)), TLSConfig: cfg.TLS.Clone(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idle, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug), ConnState: s.setState,
@@ -102,11 +106,15 @@ type conn struct {
 	net.Conn
 	server     *Server
 	waitsSince atomic.Int64 // when it began to wait for a handshake or a request, in nanoseconds since 1970; 0 while it is busy
+	closed     atomic.Bool
 }
 
 // Close implements [net.Conn].
 func (c *conn) Close() error {
 	c.server.remove(c)
+	if c.closed.CompareAndSwap(false, true) {
+		defer c.server.shared.Closed(c.server)
+	}
 	return c.Conn.Close()
 }
 
@@ -143,14 +151,34 @@ func (l listener) Accept() (net.Conn, error) {
 		}
 		c := &conn{Conn: raw, server: l.server}
 		c.waitsSince.Store(time.Now().UnixNano())
+		ok := l.server.shared.Opened(l.server)
 		excess := l.server.add(c)
-		if excess != nil {
+		if excess != nil && excess != c {
 			_ = excess.Close()
 		}
-		if excess != c {
+		if ok && excess != c {
 			return c, nil
 		}
+		_ = c.Close()
 	}
+}
+
+// CloseIdle implements [streamable.IdleCloser].
+func (s *Server) CloseIdle(n int) int {
+	s.mu.Lock()
+	var idle []*conn
+	for c := range s.conns {
+		if c.waitsSince.Load() != 0 {
+			idle = append(idle, c)
+		}
+	}
+	s.mu.Unlock()
+	slices.SortFunc(idle, func(a, b *conn) int { return cmp.Compare(a.waitsSince.Load(), b.waitsSince.Load()) })
+	idle = idle[:min(len(idle), n)]
+	for _, c := range idle {
+		_ = c.Close()
+	}
+	return len(idle)
 }
 
 // add adds a connection, and gives the one that must be closed for it; nil for none.
