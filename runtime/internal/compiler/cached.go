@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -27,8 +28,11 @@ type Cached struct {
 	Used   time.Time `json:"used"` // when it was made, or was last read
 }
 
+// mappedKind is the kind of the files of native code alone.
+const mappedKind = "mapped"
+
 // kinds are the kinds of entries, each the ending of a file name.
-var kinds = []string{"compiled", "mapped", "prepared", "refused"}
+var kinds = []string{"compiled", mappedKind, "prepared", "refused"}
 
 // List returns the entries of a cache directory, the least recently used first. A directory that does not exist has
 // none; one that other users can write to is an error.
@@ -118,7 +122,7 @@ func Size(all []Cached) (bytes int64) {
 }
 
 // Clean removes the least recently used entries of a cache directory, until at most so many bytes are left, and returns
-// them. Other processes may use the directory meanwhile. On Unix, a process that reads a removed file can go on
+// them: files of native code alone come first, since they are made again from another entry in milliseconds. Other processes may use the directory meanwhile. On Unix, a process that reads a removed file can go on
 // reading. On Windows, Clean leaves an open file in place, without an error. A removed module is compiled again when it
 // is needed.
 func Clean(dir string, most int64) (removed []Cached, err error) {
@@ -131,10 +135,14 @@ func clean(dir string, most int64, since time.Time) (removed []Cached, err error
 	if err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(all, func(a, b Cached) int { return cmp.Compare(orderOf(a), orderOf(b)) })
 	size := Size(all)
 	for _, one := range all {
-		if size <= most || !since.IsZero() && one.Used.After(since) {
+		if size <= most {
 			break
+		}
+		if !since.IsZero() && one.Used.After(since) {
+			continue
 		}
 		if remove(dir, one) != nil {
 			continue // another process has it open, or has removed it
@@ -143,6 +151,14 @@ func clean(dir string, most int64, since time.Time) (removed []Cached, err error
 		removed = append(removed, one)
 	}
 	return removed, nil
+}
+
+// orderOf is the order in which entries of a kind are removed.
+func orderOf(c Cached) int {
+	if c.Kind == mappedKind {
+		return 0
+	}
+	return 1
 }
 
 // remove removes the file that marks a module as present before the module itself.

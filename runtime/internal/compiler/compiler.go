@@ -211,9 +211,19 @@ func (c *Compiler) compiled(ctx context.Context, d digest, binary []byte, load f
 	return o, err
 }
 
-// Used notes that the module was used whose directory Folder has returned, so that it is not the first to be removed when
-// the cache is full.
-func (c *Compiler) Used(dir string) { use(dir + ".compiled") }
+// Used notes that the module was used whose directory Folder has returned, and the file of its native code for the owner of ctx, so that
+// they are not the first to be removed when the cache is full.
+func (c *Compiler) Used(ctx context.Context, dir string) {
+	use(dir + ".compiled")
+	if !c.MapsCode() {
+		return
+	}
+	if o, err := c.compiledIn(ctx, dir); err == nil {
+		if info, err := os.Lstat(c.store.path(o)); err == nil {
+			use(c.store.mapped(o, info, c.ownerOf(ctx)))
+		}
+	}
+}
 
 // Invalidate removes an unusable module from the compilation cache, so that the next Compile compiles it again. It does
 // nothing for a module that is not cached, and refusals stay. After an error the entry may still be there.

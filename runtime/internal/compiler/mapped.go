@@ -72,8 +72,7 @@ func (s *store) code(o outcome, owner string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %s", o.File, info.Size(), info.ModTime().UnixNano(), owner))
-	path := filepath.Join(s.dir, hex.EncodeToString(name[:])+".mapped")
+	path := s.mapped(o, info, owner)
 	if f, info, err := openRegular(path); err == nil {
 		if info.Size() == code.Size() {
 			use(path)
@@ -86,6 +85,12 @@ func (s *store) code(o outcome, owner string) (*os.File, error) {
 	}
 	s.limit()
 	return os.Open(path)
+}
+
+// mapped is the path of the file of the native code in the entry of an outcome, for an owner.
+func (s *store) mapped(o outcome, entry fs.FileInfo, owner string) string {
+	name := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %s", o.File, entry.Size(), entry.ModTime().UnixNano(), owner))
+	return filepath.Join(s.dir, hex.EncodeToString(name[:])+"."+mappedKind)
 }
 
 // openRegular opens a regular file to be read.

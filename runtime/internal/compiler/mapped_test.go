@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
 	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
@@ -156,6 +157,51 @@ func TestFilesOfNativeCodeAreCleaned(t *testing.T) {
 	}
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
 		t.Errorf("the file is still there: %v", err)
+	}
+}
+
+// A full cache loses files of native code before the entries from which they are made again, and none that is in use.
+func TestFilesOfNativeCodeAreRemovedFirst(t *testing.T) {
+	dir := t.TempDir()
+	c := mapsCode(t, dir)
+	unused, _ := codeOf(t, c, tiny(), "acme")
+	used, _ := codeOf(t, c, tiny(), "zoo")
+	other, text := [32]byte{1}, []byte("a prepared module")
+	c.Put(other, text)
+	all, err := compiler.List(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	age := func(kind string, by time.Duration) {
+		for _, one := range all {
+			if one.Kind != kind {
+				continue
+			}
+			names := []string{one.Digest + "." + kind}
+			if kind == "compiled" {
+				names = append(names, one.Digest)
+			}
+			for _, name := range names {
+				if err := os.Chtimes(filepath.Join(dir, name), time.Time{}, time.Now().Add(-by)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	age("mapped", time.Hour)
+	ctx := compiler.WithOwner(t.Context(), "zoo")
+	folder, err := c.Folder(ctx, tiny())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Used(ctx, folder)
+	age("compiled", 2*time.Hour)
+	full := newCompiler(t, compiler.Config{CacheDir: dir, Engine: enginetest.Kind(), MaxBytes: compiler.Size(all) - 1})
+	full.Put(other, text) // again, which keeps to the size
+	for file, want := range map[string]bool{unused: false, used: true, folder: true} {
+		if _, err := os.Lstat(file); (err == nil) != want {
+			t.Errorf("%s: %v, want there: %t", file, err, want)
+		}
 	}
 }
 

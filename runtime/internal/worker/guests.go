@@ -46,8 +46,10 @@ type guests struct {
 
 	info   atomic.Pointer[guest.Info] // nil before a worker was ready
 	quota  link.Quota
-	called atomic.Int64 // when, as time since the runner was made; 0 for never
-	unpaid atomic.Int64 // processor time of starts, in nanoseconds, which the next call pays
+	called atomic.Int64           // when, as time since the runner was made; 0 for never
+	unpaid atomic.Int64           // processor time of starts, in nanoseconds, which the next call pays
+	usedIn atomic.Pointer[string] // directory of the compiled module of the last worker; nil before one was ready
+	usedAt atomic.Int64           // when NativeCode.Used was called, as called
 	memory memory
 	closed sync.Once
 
@@ -173,7 +175,10 @@ func (g *guests) startOne(ctx context.Context) (_ *worker, err error) {
 	if err != nil {
 		return nil, errors.Join(err, g.invalidateCompiled(err))
 	}
-	g.runner.code.Used(g.compiled)
+	dir := g.compiled
+	g.usedIn.Store(&dir)
+	g.usedAt.Store(int64(time.Since(g.runner.made)))
+	g.use()
 	if err := g.setReady(w.ready); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -181,6 +186,16 @@ func (g *guests) startOne(ctx context.Context) (_ *worker, err error) {
 	copied = cmp.Or(copied, w.ready.Copied)
 	g.runner.current.Store(&Isolation{Layers: w.ready.Layers, Namespaces: w.process.Namespaces(), Copied: copied})
 	return w, nil
+}
+
+// useInterval is how often the native code of a worker that is called is noted as used. A cache spares what was used for longer.
+const useInterval = 5 * time.Minute
+
+// use notes that the native code of the last worker is used.
+func (g *guests) use() {
+	if dir := g.usedIn.Load(); dir != nil {
+		g.runner.code.Used(g.life, *dir)
+	}
 }
 
 // charge charges the processor time of a start to the owner of the module.
@@ -271,7 +286,11 @@ func (g *guests) setReady(r *link.Ready) error {
 // guest has answered something, or it has asked for something that may change something. A call starts a worker if the last
 // one was stopped.
 func (g *guests) Call(ctx *deadline.Context, c *guest.Call) error {
-	g.called.Store(int64(time.Since(g.runner.made)))
+	now := int64(time.Since(g.runner.made))
+	g.called.Store(now)
+	if at := g.usedAt.Load(); now-at >= int64(useInterval) && g.usedAt.CompareAndSwap(at, now) {
+		g.use()
+	}
 	began := time.Now()
 	w, err := g.acquire(ctx, c.Span())
 	c.Idled(time.Since(began))

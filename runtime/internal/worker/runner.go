@@ -34,8 +34,9 @@ type NativeCode struct {
 	// Code opens the file of the native code alone in a directory that Compile has returned, for the owner of ctx; a worker maps
 	// it. Without it, and after an error, a worker copies the code from the directory. Nil is for engines that map it themselves.
 	Code func(ctx context.Context, dir string) (*os.File, error)
-	// Used is called with the directory whenever a worker was started from it. Nil calls nothing.
-	Used func(dir string)
+	// Used is called with the directory whenever a worker was started from it, and every few minutes while that is called, for the owner of
+	// ctx. Nil calls nothing.
+	Used func(ctx context.Context, dir string)
 }
 
 func (c *NativeCode) complete() error {
@@ -43,7 +44,7 @@ func (c *NativeCode) complete() error {
 		return errors.New("worker: NativeCode.Compile and NativeCode.Invalidate are required")
 	}
 	if c.Used == nil {
-		c.Used = func(string) {}
+		c.Used = func(context.Context, string) {}
 	}
 	return nil
 }
