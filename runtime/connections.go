@@ -8,7 +8,7 @@ import (
 
 // Connections shares the files that this process may have open among the connections of clients on its listeners, by
 // TransportOptions.Connections, and the worker processes of a Live, by LiveConfig.Connections. Connections may have what processes do
-// not use. When a process starts for which too few files are left, connections are closed that wait for requests, those that have waited
+// not use, but for an eighth of all files. When a process starts for which too few files are left, connections are closed that wait for requests, those that have waited
 // longest first. A start waits while all are in use, and no connection opens then. It is safe for concurrent use, and needs no closing.
 type Connections struct{ shared *streamable.Connections }
 

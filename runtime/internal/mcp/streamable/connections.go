@@ -11,7 +11,7 @@ import (
 )
 
 // Connections bounds the open connections of several servers together, those of streams included. It lends open files to others, for which
-// it has servers close idle connections. Nil bounds nothing, and lends nothing. It is safe for concurrent use, and needs no closing.
+// it has servers close idle connections, and keeps an eighth for them, so that clients that are always busy leave some. Nil bounds nothing, and lends nothing. It is safe for concurrent use, and needs no closing.
 type Connections struct {
 	// fixed at creation
 	files  int
@@ -80,7 +80,7 @@ func (c *Connections) Lend(files int) bool {
 }
 
 // overLocked is how many connections are too many.
-func (c *Connections) overLocked() int { return c.open + c.lent - c.files }
+func (c *Connections) overLocked() int { return c.open + max(c.lent, c.files/8) - c.files }
 
 // shrink closes idle connections, those of the servers that have most first, and reports whether those that were too many are closed.
 func (c *Connections) shrink(over, atOnce int) bool {

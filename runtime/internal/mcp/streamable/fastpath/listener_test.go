@@ -155,6 +155,32 @@ func TestOneConnectionTooManyIsClosedWhenAllAreBusy(t *testing.T) {
 	})
 }
 
+// Clients that are always busy cannot take the files that others need.
+func TestBusyConnectionsLeaveFiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const files = 16
+		shared := streamable.NewConnections(files, nil)
+		g := newGate()
+		s := newServerOf(t, g, fastpath.Config{Shared: shared})
+		for range files - files/8 {
+			conn, _ := s.join("192.0.2.1", modernRead("test://gate"))
+			t.Cleanup(func() { conn.Close() })
+			<-g.begun
+		}
+		conn, closed := s.join("192.0.2.1", "")
+		t.Cleanup(func() { conn.Close() })
+		if !isClosed(closed) {
+			t.Error("one more connection is open")
+		}
+		if !shared.Lend(files / 8) {
+			t.Error("the last files are not there")
+		}
+		for range files - files/8 {
+			g.release <- struct{}{}
+		}
+	})
+}
+
 // Servers that share files give those of idle connections back when others need them.
 func TestServersLendFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
