@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal"
 	"github.com/wasmres/wasmres/internal/systemd"
 )
 
@@ -29,7 +30,7 @@ func NewLog(c *Context, handler LogHandler, level slog.Level) *slog.Logger {
 	if isJournal(c.App.ErrWriter) {
 		handler = WithPriorities(handler)
 	}
-	return slog.New(handler(c.App.ErrWriter, level))
+	return slog.New(handler(terminal.Above(c.App.ErrWriter), level))
 }
 
 // ErrorPrefix returns what begins a line with an error on standard error: its priority in the journal of systemd, or else nothing.
