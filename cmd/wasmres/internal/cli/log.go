@@ -126,6 +126,9 @@ func (h *PlainHandler) Enabled(_ context.Context, level slog.Level) bool { retur
 
 // Handle implements [slog.Handler].
 func (h *PlainHandler) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == isolationRecord && h.Level > slog.LevelDebug {
+		return nil
+	}
 	line := h.Line(r)
 	h.out.mu.Lock()
 	defer h.out.mu.Unlock()
@@ -135,6 +138,10 @@ func (h *PlainHandler) Handle(_ context.Context, r slog.Record) error {
 
 // GuestRecord is the message of records with output of a guest, which their key "text" has.
 const GuestRecord = "guest log"
+
+// isolationRecord is the message of the warning that a layer of isolation is missing. A server logs it when it starts. Commands of
+// a person would repeat it each time: 'wasmres doctor' and 'wasmres version' show the layers.
+const isolationRecord = "child processes are less isolated than they could be"
 
 // Line returns the line of a record, which may have control characters and no line feed at its end.
 func (h *PlainHandler) Line(r slog.Record) string {

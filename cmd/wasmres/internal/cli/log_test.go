@@ -6,6 +6,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal/terminaltest"
+	"github.com/wasmres/wasmres/internal/sourcetree"
 )
 
 func TestPlainLog(t *testing.T) {
@@ -27,6 +31,21 @@ func TestPlainLog(t *testing.T) {
 		`INFO request failed a=1 g.b=2 g.err="no \"x\""` + "\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+// Commands do not repeat the warning of the package process that a layer is missing, unless the user debugs.
+func TestPlainLogOmitsMissingLayers(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join(sourcetree.Root(), "runtime", "internal", "process", "namespaces.go"))
+	if err != nil || !bytes.Contains(source, []byte("logger.Warn("+strconv.Quote(isolationRecord))) {
+		t.Errorf("the package process does not log %q, %v", isolationRecord, err)
+	}
+	var info, debug bytes.Buffer
+	for level, out := range map[slog.Level]*bytes.Buffer{slog.LevelInfo: &info, slog.LevelDebug: &debug} {
+		slog.New(PlainLog(out, level)).Warn(isolationRecord)
+	}
+	if info.Len() > 0 || debug.Len() == 0 {
+		t.Errorf("got %q, with --log-level debug %q", &info, &debug)
 	}
 }
 
