@@ -11,7 +11,7 @@ type Client struct {
 	Title string
 	// Project is true if the file belongs to the working folder, and not to the user.
 	Project bool
-	// NeedsTools is true if the client shows its user tools of servers and not their resources, or starts no server without tools.
+	// NeedsTools is true if the client shows its user tools of servers and not their resources.
 	NeedsTools bool
 	// Expands is true if the client replaces a $ and a name after it, in texts of an entry, by a variable.
 	Expands bool

@@ -405,9 +405,7 @@ func (c *Core) method(r *request) func(context.Context, *request) error {
 			return c.discover
 		}
 	case "tools/list":
-		if c.cfg.Tools {
-			return c.toolsList
-		}
+		return c.toolsList
 	case "tools/call":
 		if c.cfg.Tools {
 			return c.toolsCall

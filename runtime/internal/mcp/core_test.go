@@ -146,6 +146,20 @@ func TestCausesAreForTheLog(t *testing.T) {
 	}
 }
 
+// A client that asks each server for tools gets none.
+func TestNoTools(t *testing.T) {
+	core := newCore(t, mcp.Config{Source: newSource()})
+	for _, revision := range []mcp.Revision{"2024-11-05", "2025-11-25", "2026-07-28"} {
+		result, failed := core.Call(t.Context(), &mcp.Call{Method: "tools/list", Params: json.RawMessage(`{}`), Revision: revision})
+		if failed != nil || !bytes.Contains(result, []byte(`"tools":[]`)) {
+			t.Errorf("tools/list of %s: got %s, %v", revision, result, failed)
+		}
+	}
+	if _, failed := core.Call(t.Context(), &mcp.Call{Method: "tools/call", Params: []byte(`{"name":"read_resource"}`)}); failed == nil || failed.Code != -32601 {
+		t.Errorf("tools/call: got %v", failed)
+	}
+}
+
 // Revisions before 2025-06-18 have no structured content, and no links to resources.
 func TestToolsOfOlderRevisionsAnswerText(t *testing.T) {
 	core := newCore(t, mcp.Config{Source: newSource(), Tools: true})

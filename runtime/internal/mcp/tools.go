@@ -36,6 +36,8 @@ const (
 		`"nextCursor":{"type":"string"}},"required":["resources"]},`
 )
 
+// toolsList answers an empty list where there are no tools: some clients, as Codex CLI, ask all servers for tools, and give up
+// one that answers with an error.
 func (c *Core) toolsList(_ context.Context, r *request) error {
 	cursor, err := optional("cursor", r.params.cursor)
 	if err != nil {
@@ -45,13 +47,20 @@ func (c *Core) toolsList(_ context.Context, r *request) error {
 		return invalidParams("invalid cursor")
 	}
 	c.begin(r)
-	r.out = append(r.out, toolsBegin...)
-	if r.structured {
-		r.out = append(r.out, listSchema...)
-	}
-	r.out = append(r.out, toolsEnd...)
+	r.out = appendTools(r.out, c.cfg.Tools, r.structured)
 	r.endCacheable(staticTTL, abi.CachePublic)
 	return nil
+}
+
+func appendTools(b []byte, hasTools, structured bool) []byte {
+	if !hasTools {
+		return append(b, `"tools":[]`...)
+	}
+	b = append(b, toolsBegin...)
+	if structured {
+		b = append(b, listSchema...)
+	}
+	return append(b, toolsEnd...)
 }
 
 // toolsCall runs a tool. A failure inside of the tool is a result, too, for the model to see.

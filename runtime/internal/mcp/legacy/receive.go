@@ -40,20 +40,15 @@ func (f *Front) serviceOf(method string) (by service, needsParams bool) {
 		return bySDK, true
 	case "ping":
 		return bySDK, false
-	case "resources/list", "resources/templates/list":
+	case "resources/list", "resources/templates/list", "tools/list":
 		return byCore, false
 	case "resources/read", "completion/complete":
 		return byCore, true
 	case "resources/subscribe", "resources/unsubscribe":
 		return bySession, true
 	}
-	if f.cfg.Tools {
-		switch method {
-		case "tools/list":
-			return byCore, false
-		case "tools/call":
-			return byCore, true
-		}
+	if method == "tools/call" && f.cfg.Tools {
+		return byCore, true
 	}
 	return unknown, false
 }

@@ -130,7 +130,6 @@ func TestUndeclaredMethodsAreNotFound(t *testing.T) {
 	never := []string{
 		"prompts/list", "prompts/get", "logging/setLevel", "server/discover", "subscriptions/listen", "skills/list",
 	}
-	tools := []string{"tools/list", "tools/call"}
 	expect := func(t *testing.T, w wire, methods []string, want int) {
 		for i, method := range methods {
 			m := last(t, w, request(i+1, method, `{"name":"read_resource","level":"info"}`))
@@ -139,10 +138,10 @@ func TestUndeclaredMethodsAreNotFound(t *testing.T) {
 			}
 		}
 	}
-	onBoth(t, "2025-11-25", func(t *testing.T, _ *fake, w wire) { expect(t, w, append(tools, never...), -32601) })
+	onBoth(t, "2025-11-25", func(t *testing.T, _ *fake, w wire) { expect(t, w, append(never, "tools/call"), -32601) })
 	t.Run("tools", func(t *testing.T) {
 		onBoth(t, "2025-11-25", func(t *testing.T, _ *fake, w wire) {
-			expect(t, w, tools, 0)
+			expect(t, w, []string{"tools/list", "tools/call"}, 0)
 			expect(t, w, never, -32601)
 		}, withTools)
 	})
