@@ -71,9 +71,9 @@ func all() (commands []*cli.Command) {
 			hosting.ServeCommand(), hosting.KeyCommand(), hosting.AdminKeyCommand(), hosting.SecretCommand(), hosting.TenantCommand(),
 			hosting.PlanCommand(), hosting.ReloadCommand(), hosting.TopCommand(), hosting.AuditCommand(), hosting.UsageCommand(),
 			hosting.CrashCommand(), hosting.LogsCommand(), hosting.SessionCommand(), hosting.DeployCommand(), hosting.ApproveCommand(), hosting.RejectCommand(),
-			hosting.PromoteCommand(), hosting.RollbackCommand(), hosting.VersionCommand(),
+			hosting.PromoteCommand(), hosting.RollbackCommand(),
 		}},
-		{"This program", []*cli.Command{machine.DoctorCommand(), machine.CacheCommand(), completion.Command(), completion.WordsCommand(New)}},
+		{"This program", []*cli.Command{hosting.VersionCommand(), machine.DoctorCommand(), machine.CacheCommand(), completion.Command(), completion.WordsCommand(New)}},
 	} {
 		for _, c := range of.commands {
 			c.Category = of.category

@@ -212,6 +212,7 @@ func (r *samples) print(s *sectionWriter) {
 		fmt.Fprintf(s.w, "and %d more that were not read\n", r.Omitted)
 	}
 	for _, u := range r.Unsampled {
+		s.begin()
 		s.Paragraph(s.w, "", 0, fmt.Sprintf("not read: %s: %s", printable.Line(u.Template), printable.Line(u.Why)))
 	}
 }
