@@ -14,29 +14,29 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
 FUZZTIME   ?= 6000x
 
-.PHONY: run build examples quick check foreground background format vet lint tidy test wasmtime attack e2e compatibility newcomer interop vectors fuzz soak bench wasm tools clean
+.PHONY: run build examples $(EXAMPLES) $(PROJECTS) quick check foreground background format vet lint tidy test wasmtime attack e2e compatibility newcomer interop vectors fuzz soak bench wasm tools clean
 
 # The race detector has each process wait for a second when it exits unless this says otherwise.
 export GORACE ?= atexit_sleep_ms=10
 
-run: build examples ## serve the project example, with this folder granted for reading
+run: build hello project ## serve the project example, with this folder granted for reading
 	bin/wasmres templates examples/wasm/project/project.wasm
 	bin/wasmres run --dir .:/project:ro --http $(HTTP) examples/wasm/project/project.wasm
 
 build: ## without the Markdown library of the flags, which every worker would start with
 	CGO_ENABLED=0 $(GO) build -trimpath -tags urfave_cli_no_docs -o bin/wasmres ./cmd/wasmres
 
-examples: build ## those in other languages than Go where there is a compiler for them
-	@for e in $(EXAMPLES); do \
-	  echo "building examples/wasm/$$e/$$e.wasm"; \
-	  (cd examples/wasm && GOOS=wasip1 GOARCH=wasm $(GO) build -buildmode=c-shared -trimpath -ldflags='-s -w' -o $$e/$$e.wasm ./$$e) || exit 1; \
-	done
-	@for e in $(PROJECTS); do \
-	  echo "building examples/wasm/$$e/$$e.wasm"; \
-	  if [ -f examples/wasm/$$e/package-lock.json ] && [ ! -d examples/wasm/$$e/node_modules ]; then \
-	    npm ci --prefix examples/wasm/$$e --ignore-scripts --no-audit --no-fund; fi; \
-	  bin/wasmres build examples/wasm/$$e || [ "$$WASMRES_TOOLCHAINS" != all ] || exit 1; \
-	done
+examples: $(EXAMPLES) $(PROJECTS)
+
+$(EXAMPLES): ## each by its name, as make hello
+	@echo "building examples/wasm/$@/$@.wasm"
+	@cd examples/wasm && GOOS=wasip1 GOARCH=wasm $(GO) build -buildmode=c-shared -trimpath -ldflags='-s -w' -o $@/$@.wasm ./$@
+
+$(PROJECTS): build ## those in other languages than Go, where there is a compiler for them
+	@echo "building examples/wasm/$@/$@.wasm"
+	@[ ! -f examples/wasm/$@/package-lock.json ] || [ -d examples/wasm/$@/node_modules ] || \
+	  npm ci --prefix examples/wasm/$@ --ignore-scripts --no-audit --no-fund
+	@bin/wasmres build examples/wasm/$@ || [ "$$WASMRES_TOOLCHAINS" != all ]
 
 quick: format ## no -count and no -shuffle: Go then runs again only what a change reaches
 	$(GO) build ./...
@@ -144,7 +144,7 @@ soak: ## the attacks that are much like others, authors of five languages, then 
 	@for m in $(MODULES); do (cd $$m && $(TESTED) | $(FUZZED) | xargs -r -n1 -P "$$(getconf _NPROCESSORS_ONLN)" env $(FUZZ) -fuzz=.) || exit 1; done
 
 e2e: tools ## real clients: conformance suite, inspector, TypeScript client; all examples with real servers
-	$(MAKE) --no-print-directory examples EXAMPLES=hello PROJECTS=config # as make run does; the tests build what they need
+	$(MAKE) --no-print-directory hello config # the tests build the others
 	WASMRES_E2E=1 $(TEST) -parallel=4 -count=1 ./internal/e2e # most wait for others
 
 tools: internal/e2e/node_modules/.ready
