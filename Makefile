@@ -161,10 +161,10 @@ internal/e2e/compatibility/node_modules/.ready: internal/e2e/compatibility/packa
 	npm ci --prefix internal/e2e/compatibility --ignore-scripts --no-audit --no-fund --legacy-peer-deps
 	touch $@
 
-newcomer: bin/debian internal/e2e/newcomer/node_modules/.ready ## installs wasmres in a bare Debian, for two MCP clients; needs root and mmdebstrap
-	WASMRES_NEWCOMER=$(CURDIR)/bin/debian $(TEST) -count=1 -v -run=TestNewcomer ./internal/e2e -newcomer.cast
+newcomer: bin/.debian internal/e2e/newcomer/node_modules/.ready ## installs the package of a release in a bare Debian, for two MCP clients; needs root, dpkg-deb and mmdebstrap
+	WASMRES_NEWCOMER=$(CURDIR)/bin/.debian $(TEST) -count=1 -v -run=TestNewcomer ./internal/e2e -newcomer.cast
 
-bin/debian:
+bin/.debian: # go ignores folders whose names begin with a dot
 	mmdebstrap --variant=essential bookworm $@
 
 internal/e2e/newcomer/node_modules/.ready: internal/e2e/newcomer/package-lock.json

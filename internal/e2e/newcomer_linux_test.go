@@ -13,6 +13,7 @@ import (
 
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/ptytest"
+	"github.com/wasmres/wasmres/internal/sourcetree"
 )
 
 var newcomerCast = flag.Bool("newcomer.cast", false, "write the recording of TestNewcomer to docs/casts")
@@ -29,22 +30,27 @@ const askCodex = `{"id":1,"method":"initialize","params":{"clientInfo":{"name":"
 {"id":2,"method":"mcpServerStatus/list","params":{}}
 `
 
-// TestNewcomer installs the program in a bare Debian without a network, and a provider in two MCP clients. Both
-// clients then connect to it. It runs in 'make newcomer': WASMRES_NEWCOMER is the folder of the Debian.
+// TestNewcomer installs the Debian package of a release in a bare Debian without a network, and a provider in two MCP clients. Both
+// clients then connect to it. Then it makes a provider with the program alone, and installs that. It runs in 'make newcomer': WASMRES_NEWCOMER is the folder of the Debian.
 func TestNewcomer(t *testing.T) {
 	debian := os.Getenv("WASMRES_NEWCOMER")
 	if debian == "" {
 		t.Skip("SKIPPED: this needs a Debian and large MCP clients: 'make newcomer' installs and runs them")
 	}
 	n := newNewcomer(t, debian)
+	n.command("dpkg -i wasmres_1.2.3_*.deb", "Setting up wasmres (1.2.3)")
 	n.withoutProc()
-	n.command("install wasmres /usr/local/bin", "")
-	n.command("wasmres version", "platform")
+	n.command("wasmres version", "wasmres 1.2.3")
 	n.command("wasmres install hello.wasm --client codex --client claude-code --yes", "Claude Code: written")
-	n.command("claude mcp list | cat", "hello: /usr/local/bin/wasmres run /root/hello.wasm - ✔ Connected")
-	n.command("codex mcp list", "/usr/local/bin/wasmres  run --tools /root/hello.wasm")
+	n.command("claude mcp list | cat", "hello: /usr/bin/wasmres run /root/hello.wasm - ✔ Connected")
+	n.command("codex mcp list", "/usr/bin/wasmres  run --tools /root/hello.wasm")
 	n.command(`(cat ask.jsonl; sleep 5) | codex app-server 2>/dev/null | grep -o '"resources":\[.*'`, `"uri":"hello://about"`)
 	n.command("wasmres read hello.wasm greeting://Ada", "Hello, Ada!")
+	n.command("wasmres new notes --lang javascript && cd notes && wasmres build", "built     notes.wasm")
+	n.command("wasmres install notes/notes.wasm --client claude-code --yes", "Claude Code: written")
+	n.command("claude mcp list | cat", "notes: /usr/bin/wasmres run /root/notes/notes.wasm - ✔ Connected")
+	n.command("codex mcp add notes -- wasmres run /root/notes/notes.wasm", "notes")
+	n.command(`(cat ask.jsonl; sleep 5) | codex app-server 2>/dev/null | grep -o '"name":"notes".*'`, `"uri":"notes://about"`)
 	t.Logf("all commands: %v", n.total)
 	if *newcomerCast {
 		if err := os.WriteFile(filepath.Join("..", "..", "docs", "casts", "newcomer.cast"), n.Cast(), 0o644); err != nil {
@@ -66,7 +72,11 @@ func newNewcomer(t *testing.T, debian string) *newcomer {
 	n := &newcomer{Recording: ptytest.Recording{Columns: 100, Lines: 50, Title: "Install wasmres in a bare Debian"}, t: t, root: filepath.Join(t.TempDir(), "debian")}
 	n.do("cp", "-a", debian, n.root)
 	home := filepath.Join(n.root, "root")
-	n.do("cp", guesttest.Program(t), filepath.Join(home, "wasmres"))
+	release := exec.CommandContext(t.Context(), ".ci/release", "1.2.3", home)
+	release.Dir, release.Env = sourcetree.Root(), append(os.Environ(), "PLATFORMS=linux/amd64")
+	if out, err := release.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	n.do("cp", "-L", guesttest.File(t, "hello"), filepath.Join(home, "hello.wasm"))
 	n.do("cp", codexProgram, filepath.Join(n.root, "usr", "local", "bin", "codex"))
 	n.do("cp", claudeProgram, filepath.Join(n.root, "usr", "local", "bin", "claude"))
@@ -101,7 +111,7 @@ func (n *newcomer) shell(before, line string) *exec.Cmd {
 func (n *newcomer) withoutProc() {
 	n.t.Helper()
 	for _, line := range []string{"read hello.wasm greeting://Ada", "install hello.wasm --client codex --yes"} {
-		out, err := n.shell("", "./wasmres "+line).CombinedOutput()
+		out, err := n.shell("", "wasmres "+line).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "mount /proc") {
 			n.t.Errorf("without /proc, wasmres %s: %v: %s", line, err, out)
 		}
