@@ -22,7 +22,7 @@ func newBacking(memory []byte, parts []extent, method Method, reserve *Reserve) 
 	}
 	fd, err := reserve.file()
 	if err != nil {
-		return nil, fmt.Errorf("memfd: %w", err)
+		return nil, err
 	}
 	if parts == nil {
 		parts = []extent{{0, uint64(len(memory))}}
@@ -32,16 +32,6 @@ func newBacking(memory []byte, parts []extent, method Method, reserve *Reserve) 
 		return nil, errors.Join(fmt.Errorf("memfd: %w", err), unix.Close(fd))
 	}
 	return &backing{bytes: view, fd: fd}, nil
-}
-
-// memfd makes a file in memory that can be sealed. Kernels before 6.3 do not know NOEXEC_SEAL; later ones may require it.
-func memfd() (fd int, err error) {
-	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
-	fd, err = unix.MemfdCreate("wasmres-image", flags|unix.MFD_NOEXEC_SEAL)
-	if err == unix.EINVAL {
-		fd, err = unix.MemfdCreate("wasmres-image", flags)
-	}
-	return fd, err
 }
 
 // fill writes the parts of memory to the file, seals it and maps it for reading. The view is private since kernels before 6.7

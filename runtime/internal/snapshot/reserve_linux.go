@@ -7,6 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// imageName is that of the files of images.
+const imageName = "wasmres-image"
+
 // A Reserve has the system resources, besides address space, for one image and its memories. It is for processes that
 // can no longer open files when they make the image. It is safe for concurrent use.
 type Reserve struct {
@@ -23,9 +26,9 @@ func NewReserve() (*Reserve, error) {
 	if method == Copy {
 		return &Reserve{fd: -1}, nil
 	}
-	fd, err := memfd()
+	fd, err := Memfd(imageName)
 	if err != nil {
-		return nil, fmt.Errorf("reserve: memfd: %w", err)
+		return nil, fmt.Errorf("reserve: %w", err)
 	}
 	return &Reserve{fd: fd}, nil
 }
@@ -46,7 +49,7 @@ func (r *Reserve) file() (fd int, err error) {
 	if fd, ok := r.take(); ok {
 		return fd, nil
 	}
-	return memfd()
+	return Memfd(imageName)
 }
 
 // Close releases what no image has taken. It is idempotent.

@@ -1,10 +1,22 @@
 package snapshot
 
 import (
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// Memfd makes an empty file in memory, which can be sealed. The caller closes it. Kernels before 6.3 do not know NOEXEC_SEAL;
+// later ones may require it.
+func Memfd(name string) (fd int, err error) {
+	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
+	fd, err = unix.MemfdCreate(name, flags|unix.MFD_NOEXEC_SEAL)
+	if err == unix.EINVAL {
+		fd, err = unix.MemfdCreate(name, flags)
+	}
+	return fd, os.NewSyscallError("memfd_create", err)
+}
 
 // patience is how long Seal waits, at least, for the kernel to release pages.
 const patience = 500 * time.Millisecond

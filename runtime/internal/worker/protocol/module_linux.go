@@ -37,16 +37,11 @@ func MapFile(f *os.File) ([]byte, error) {
 // UnmapFile ends a mapping of MapFile.
 func UnmapFile(b []byte) error { return os.NewSyscallError("munmap", unix.Munmap(b)) }
 
-// memfd makes an empty file in memory that can be sealed. Kernels before 6.3 do not know NOEXEC_SEAL; later ones may
-// require it.
+// memfd makes an empty file in memory that can be sealed.
 func memfd(name string) (*os.File, error) {
-	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
-	fd, err := unix.MemfdCreate(name, flags|unix.MFD_NOEXEC_SEAL)
-	if err == unix.EINVAL {
-		fd, err = unix.MemfdCreate(name, flags)
-	}
+	fd, err := snapshot.Memfd(name)
 	if err != nil {
-		return nil, os.NewSyscallError("memfd_create", err)
+		return nil, err
 	}
 	return os.NewFile(uintptr(fd), name), nil
 }
