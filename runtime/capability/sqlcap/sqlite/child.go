@@ -63,12 +63,7 @@ func MainWith(confined func(path string, layers confine.Layers) error) {
 	_ = syscall.SetNonblock(syscall.Stdin, false)
 	_ = syscall.SetNonblock(syscall.Stdout, false)
 	c := &child{out: os.NewFile(uintptr(syscall.Stdout), "answers"), confined: confined}
-	requests, err := newRequests(os.NewFile(uintptr(syscall.Stdin), "requests"))
-	if err == nil {
-		c.in = bufio.NewReaderSize(requests, 64<<10)
-		err = c.serve()
-	}
-	if err != nil {
+	if err := c.run(os.NewFile(uintptr(syscall.Stdin), "requests")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -82,28 +77,57 @@ func isChild() bool { return len(os.Args) == 1 && os.Args[0] == childName }
 type child struct {
 	in       *bufio.Reader
 	out      io.Writer
+	box      *box // nil where frames take the pipes alone
 	confined func(path string, layers confine.Layers) error
 	session  *session
-	request  []byte // memory for frames that are read
+	request  []byte // memory for the payloads of frames that are read
+	whole    []byte // memory for frames of the box
 	answer   []byte // memory for frames that are written
 	left     uint64 // rows that the statement may still give
+}
+
+// run opens the connection to the parent, and answers until the parent closes its end.
+func (c *child) run(in *os.File) (err error) {
+	if c.box, err = openBox(); err != nil {
+		return err
+	}
+	requests, err := newRequests(in)
+	if err != nil {
+		return err
+	}
+	c.in = bufio.NewReaderSize(requests, 64<<10)
+	return c.serve()
 }
 
 // serve answers until the parent closes its end.
 func (c *child) serve() error {
 	for {
-		f, err := readFrame(c.in, c.request, maxRequest)
+		f, err := c.next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		c.request = f.payload
 		if err := c.handle(f); err != nil {
 			return err
 		}
 	}
+}
+
+// next waits for a request.
+func (c *child) next() (frame, error) {
+	if c.box != nil {
+		if b, come := c.box.next(c.whole); come {
+			c.whole = b
+			return parseFrame(b, maxRequest)
+		}
+	}
+	f, err := readFrame(c.in, c.request, maxRequest)
+	if cap(f.payload) > cap(c.request) {
+		c.request = f.payload[:0]
+	}
+	return f, err
 }
 
 // handle runs one request. After an error the helper exits.
@@ -113,11 +137,11 @@ func (c *child) handle(f frame) error {
 	}
 	switch f.kind {
 	case kindOpen:
-		return c.reply(kindReady, f.number, c.open)
+		return c.reply(kindReady, f, c.open)
 	case kindQuery:
-		return c.reply(kindAnswer, f.number, c.query)
+		return c.reply(kindAnswer, f, c.query)
 	case kindMore:
-		return c.reply(kindAnswer, f.number, func(b []byte, _ []byte) ([]byte, error) { return c.rows(append(b, 1, 0), len(b)) })
+		return c.reply(kindAnswer, f, func(b []byte, _ []byte) ([]byte, error) { return c.rows(append(b, 1, 0), len(b)) })
 	case kindReset:
 		c.session.reset()
 		return nil
@@ -126,8 +150,8 @@ func (c *child) handle(f frame) error {
 }
 
 // reply answers a request with the bytes that do appends to b, or with its error.
-func (c *child) reply(k kind, number uint64, do func(b, payload []byte) ([]byte, error)) error {
-	b, err := do(openFrame(c.answer, k, number), c.request)
+func (c *child) reply(k kind, f frame, do func(b, payload []byte) ([]byte, error)) error {
+	b, err := do(openFrame(c.answer, k, f.number), f.payload)
 	if err != nil {
 		if c.session != nil {
 			c.session.reset()
@@ -136,9 +160,12 @@ func (c *child) reply(k kind, number uint64, do func(b, payload []byte) ([]byte,
 		if failed != nil {
 			return failed
 		}
-		b = append(openFrame(c.answer, kindFailed, number), text...)
+		b = append(openFrame(c.answer, kindFailed, f.number), text...)
 	}
 	c.answer = sealFrame(b)
+	if c.box != nil && c.box.answer(c.answer) {
+		return nil
+	}
 	_, err = c.out.Write(c.answer)
 	return err
 }

@@ -68,10 +68,9 @@ func readFrame(r *bufio.Reader, b []byte, limit int) (frame, error) {
 		}
 		return frame{}, err
 	}
-	f := frame{kind: kind(head[12]), number: binary.LittleEndian.Uint64(head[4:])}
-	size := binary.LittleEndian.Uint32(head)
-	if uint64(size) > uint64(limit) {
-		return frame{}, violation("a frame of %d bytes, the limit is %d", size, limit)
+	f, size, err := parseHead(head, limit)
+	if err != nil {
+		return frame{}, err
 	}
 	_, _ = r.Discard(headSize) // Peek has read it
 	if uint32(cap(b)) < size {
@@ -80,6 +79,27 @@ func readFrame(r *bufio.Reader, b []byte, limit int) (frame, error) {
 	f.payload = b[:size]
 	if _, err = io.ReadFull(r, f.payload); errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
+	}
+	return f, err
+}
+
+// parseHead reads the head of a frame, and the size of its payload.
+func parseHead(head []byte, limit int) (f frame, size uint32, err error) {
+	size = binary.LittleEndian.Uint32(head)
+	if uint64(size) > uint64(limit) {
+		return frame{}, 0, violation("a frame of %d bytes, the limit is %d", size, limit)
+	}
+	return frame{kind: kind(head[12]), number: binary.LittleEndian.Uint64(head[4:])}, size, nil
+}
+
+// parseFrame reads a frame that is all of b.
+func parseFrame(b []byte, limit int) (frame, error) {
+	if len(b) < headSize {
+		return frame{}, violation("a frame of %d bytes in all", len(b))
+	}
+	f, size, err := parseHead(b, limit)
+	if f.payload = b[headSize:]; err == nil && int(size) != len(f.payload) {
+		err = violation("a frame of %d bytes, of which %d have come", size, len(f.payload))
 	}
 	return f, err
 }

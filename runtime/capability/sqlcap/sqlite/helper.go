@@ -32,6 +32,8 @@ type helper struct {
 	process *process.Process
 	stream  *stream
 	in      *bufio.Reader // of stream
+	box     *box          // nil where frames take the pipes alone
+	pace    pace          // of the box
 
 	opened bool   // the database is open: what follows may be quick
 	number uint64 // of the last request
@@ -46,12 +48,16 @@ type helper struct {
 	lost  error           // the error of a helper that has ended; nil before
 }
 
-// ends are the standard input and output of a helper.
-type ends struct{ in, out *os.File }
+// ends are the standard input and output of a helper, and the memory of its box, if it has one.
+type ends struct {
+	in, out *os.File
+	files   []*os.File
+}
 
 func (e ends) close() {
-	_ = e.in.Close() // which does nothing for nil
-	_ = e.out.Close()
+	for _, f := range append(e.files, e.in, e.out) {
+		_ = f.Close() // which does nothing for nil
+	}
 }
 
 // start starts a helper, which waits for its first request.
@@ -62,10 +68,10 @@ func (d *Driver) start() (_ *helper, err error) {
 		return nil, err
 	}
 	defer theirs.close()
-	h.stream, h.in = ours, bufio.NewReaderSize(ours, 16<<10)
+	h.stream, h.in, h.box = ours, bufio.NewReaderSize(ours, 16<<10), ours.box
 	h.process, err = process.Start(process.Config{
-		Executable: d.program, Name: childName, Stdin: theirs.in, Stdout: theirs.out, MaxStderr: maxStderr, Namespaces: true,
-		Logger: d.cfg.Logger,
+		Executable: d.program, Name: childName, Stdin: theirs.in, Stdout: theirs.out, Files: theirs.files, MaxStderr: maxStderr,
+		Namespaces: true, Logger: d.cfg.Logger,
 	})
 	if err != nil {
 		return nil, errors.Join(err, ours.Close())
@@ -220,15 +226,71 @@ func (h *helper) end() {
 	h.stream.interrupt()
 }
 
-// exchange writes the request and reads the answer.
+// exchange passes the request to the helper, and gives the answer.
 func (h *helper) exchange() (frame, error) {
-	if h.opened {
+	if h.box == nil || !h.opened {
+		return h.exchangeByPipe()
+	}
+	asked := time.Now()
+	f, err := h.exchangeQuickly(asked)
+	if looks := h.pace.observe(asked, time.Now()); looks != h.pace.looks {
+		h.look(looks)
+	}
+	return f, err
+}
+
+// exchangeQuickly uses the box while the helper looks at it.
+func (h *helper) exchangeQuickly(asked time.Time) (frame, error) {
+	if !h.pace.looks {
+		return h.exchangeByPipe()
+	}
+	if !h.box.ask(h.out) {
+		if !h.pace.fresh {
+			h.missed()
+		}
+		return h.exchangeByPipe()
+	}
+	answer, come, err := h.box.await(asked.Add(awaitTime), h.frame)
+	switch {
+	case err != nil:
+		return frame{}, err
+	case !come:
+		h.missed()
+		return h.readAnswer()
+	}
+	h.frame = answer[:0]
+	return parseFrame(answer, maxAnswer)
+}
+
+// look has the helper look at its box after each answer, or no longer.
+func (h *helper) look(looks bool) {
+	if h.pace.set(looks); !looks {
+		h.box.look.Store(0)
+		return
+	}
+	h.stream.part(h.process)
+	h.box.look.Store(uint32(lookTime.Microseconds()))
+}
+
+// missed ends looking for a while: the helper has looked in vain, or its answer takes longer than awaiting it pays.
+func (h *helper) missed() {
+	h.pace.missed()
+	h.box.look.Store(0)
+}
+
+// exchangeByPipe writes the request and reads the answer.
+func (h *helper) exchangeByPipe() (frame, error) {
+	if h.opened && !h.pace.looks {
 		h.stream.lend(h.process)
 		defer h.stream.takeBack()
 	}
 	if _, err := h.stream.Write(h.out); err != nil {
 		return frame{}, err
 	}
+	return h.readAnswer()
+}
+
+func (h *helper) readAnswer() (frame, error) {
 	f, err := readFrame(h.in, h.frame, maxAnswer)
 	if cap(f.payload) > cap(h.frame) {
 		h.frame = f.payload[:0]
@@ -310,6 +372,9 @@ func (h *helper) Reset(ctx context.Context) error {
 		return nil
 	}
 	h.more = false
+	if h.box != nil {
+		h.box.shut()
+	}
 	h.watch.Start(time.Now().Add(resetTime)) // ends a helper that reads no requests, which ends the write
 	_, err := h.stream.Write(sealFrame(h.request(kindReset)))
 	if !h.watch.Stop() || err != nil {
@@ -325,5 +390,6 @@ func (h *helper) Close() error {
 		h.lost = database.ErrLost
 	}
 	h.process.Kill()
+	h.pace.set(false)
 	return h.stream.Close()
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 	"unsafe"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/runtime/internal/process"
+	"github.com/wasmres/wasmres/runtime/internal/snapshot"
 )
 
 // A stream is the parent's end of the connection to a helper, two pipes: the kernel wakes the reader of a pipe sooner than
@@ -20,6 +22,8 @@ type stream struct {
 	to, from *os.File
 	stop     *os.File       // an eventfd, readable once the stream is interrupted
 	waits    [2]unix.PollFd // for from and stop
+	box      *box           // nil with one processor
+	memory   []byte         // of the box
 
 	pair   process.Pair
 	helper *process.Process // which has the processor of the waiting goroutine; nil for none
@@ -43,6 +47,9 @@ func (s *stream) lend(helper *process.Process) {
 	s.helper = helper
 	s.pair.Join(helper)
 }
+
+// part lets the helper use all processors that the calling goroutine may use.
+func (s *stream) part(helper *process.Process) { s.pair.Part(helper) }
 
 // takeBack ends what lend began.
 func (s *stream) takeBack() {
@@ -75,9 +82,32 @@ func (s *stream) open(theirs *ends) (err error) {
 		return os.NewSyscallError("eventfd", err)
 	}
 	s.stop = os.NewFile(uintptr(stop), "stop")
+	if err := s.openBox(theirs); err != nil {
+		return err
+	}
 	s.waits = [2]unix.PollFd{{Fd: int32(answers[0]), Events: unix.POLLIN}, {Fd: int32(stop), Events: unix.POLLIN}}
 	return nil
 }
+
+// openBox makes the memory of the box.
+func (s *stream) openBox(theirs *ends) error {
+	fd, err := snapshot.Memfd("wasmres-box")
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), "box")
+	theirs.files = []*os.File{f}
+	if err := sealBox(f); err != nil {
+		return err
+	}
+	if s.memory, err = mapBox(f); err == nil && processors > 1 {
+		s.box = boxIn(s.memory)
+	}
+	return err
+}
+
+// processors is how many this process may use. A helper that looks at its box has one for itself.
+var processors = runtime.NumCPU()
 
 // Read implements [io.Reader]. Go does not learn of the wait for a quick answer, which costs its scheduler more than the
 // answer costs the helper. After some 10 ms, or when Go collects garbage, it sends this thread a signal, which ends such a
@@ -126,6 +156,10 @@ func (s *stream) interrupt() {
 // Close closes the stream.
 func (s *stream) Close() error {
 	var errs []error
+	if s.box = nil; s.memory != nil {
+		errs = append(errs, unix.Munmap(s.memory))
+		s.memory = nil
+	}
 	for _, f := range []*os.File{s.to, s.from, s.stop} {
 		if f != nil {
 			errs = append(errs, f.Close())

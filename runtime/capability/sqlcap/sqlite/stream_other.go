@@ -12,7 +12,10 @@ import (
 
 // A stream is the parent's end of the connection to a helper. One goroutine reads, writes and closes; interrupt is safe for
 // concurrent use.
-type stream struct{ from, to *os.File }
+type stream struct {
+	from, to *os.File
+	box      *box // nil
+}
 
 // newStream opens a connection. The caller closes the stream, and the helper's ends when the helper has them.
 func newStream() (s *stream, theirs ends, err error) {
@@ -24,11 +27,12 @@ func newStream() (s *stream, theirs ends, err error) {
 	if err != nil {
 		return nil, ends{}, errors.Join(err, in.Close(), to.Close())
 	}
-	return &stream{from, to}, ends{in, out}, nil
+	return &stream{from: from, to: to}, ends{in: in, out: out}, nil
 }
 
 func (*stream) lend(*process.Process) {}
 func (*stream) takeBack()             {}
+func (*stream) part(*process.Process) {}
 
 // Read implements [io.Reader].
 func (s *stream) Read(p []byte) (int, error) { return s.from.Read(p) }

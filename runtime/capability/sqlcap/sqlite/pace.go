@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+const (
+	lookTime    = 200 * time.Microsecond // for which a helper looks at its box after an answer
+	awaitTime   = 60 * time.Microsecond  // for which the parent awaits an answer there
+	quickAnswer = 200 * time.Microsecond // of an answer by the pipes after which one by the box pays
+	startCount  = 8                      // requests in a row that must come and be answered soon before the helper looks
+	maxPenalty  = 64                     // requests for which it does not look after it has looked in vain
+	heldTime    = time.Millisecond       // for which a session that does not query keeps others from looking
+)
+
+// A pace decides when the helper of a session looks at its box: while requests come so closely that looking takes less time than
+// waking. A process that looks has a processor for itself, so that no more than one helper of this process does. The zero value
+// is ready for use. It belongs to one goroutine at a time.
+type pace struct {
+	looks    bool      // the helper looks after each answer
+	fresh    bool      // it is told so with the next request, and may take long to wake on another processor
+	count    int       // requests in a row that came and were answered soon; below zero after looking in vain
+	since    int       // requests since the helper looks
+	penalty  int       // of the last time in vain
+	answered time.Time // the last answer
+}
+
+// looking has the one pace whose helper may look.
+var looking struct {
+	owner atomic.Pointer[pace]
+	last  atomic.Int64 // its last answer, in nanoseconds since loaded
+}
+
+var loaded = time.Now()
+
+// hold reports whether this is the pace whose helper may look.
+func (p *pace) hold(now time.Time) bool {
+	at := now.Sub(loaded)
+	if owner := looking.owner.Load(); owner != p {
+		isHeld := owner != nil && at < time.Duration(looking.last.Load())+heldTime
+		if isHeld || !looking.owner.CompareAndSwap(owner, p) {
+			return false
+		}
+	}
+	looking.last.Store(int64(at))
+	return true
+}
+
+// set says whether the helper looks from now on. false lets the helper of another session look.
+func (p *pace) set(looks bool) {
+	p.looks, p.fresh, p.since = looks, looks, 0
+	if !looks {
+		looking.owner.CompareAndSwap(p, nil)
+	}
+}
+
+// missed ends looking for a while, because a request or its answer has not come in time. The while is longer each time, unless
+// many requests have come before.
+func (p *pace) missed() {
+	if p.penalty = min(max(2*p.penalty, startCount), maxPenalty); p.since > p.penalty {
+		p.penalty = startCount
+	}
+	p.count = -p.penalty
+	p.set(false)
+}
+
+// observe counts an answer, and reports whether the helper should look for the next request.
+func (p *pace) observe(asked, now time.Time) bool {
+	soon := asked.Sub(p.answered) < lookTime && (p.fresh || now.Sub(asked) < quickAnswer)
+	p.answered, p.fresh = now, false
+	switch {
+	case !soon:
+		p.count = min(p.count, 0)
+	case p.count < startCount:
+		p.count++
+	default:
+		p.since++
+	}
+	return p.count == startCount && p.hold(now)
+}
