@@ -72,9 +72,9 @@ type HostConfig struct {
 	// keeps its process for at least Limits.Idle, as long as its sessions last unused. Zero stops none; in process there are
 	// none.
 	Idle time.Duration
-	// MaxStarts is how many worker processes start at once. More wait, in the order in which they were wanted, until the
-	// deadline of their call; then the call fails with abi.CodeUnavailable and the time to retry after. Zero means two for each
-	// processor.
+	// MaxStarts is how many worker processes start at once. More wait until the deadline of their call, and their owners take turns: see
+	// [WithOwner]; one has all but one of the places at most. After the deadline the call fails with abi.CodeUnavailable and the time to
+	// retry after. Zero means two for each processor.
 	MaxStarts int
 	// MaxCompiles is how many modules are compiled at once; more wait, and their owners take turns: see [WithOwner]. Zero means 1.
 	// Each may take 2 GiB, and a minute of processor time if it means harm.

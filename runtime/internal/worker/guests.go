@@ -56,6 +56,7 @@ type guests struct {
 	opened  atomic.Bool // workers is set
 	crashed atomic.Bool // the last worker ended by itself
 	closing atomic.Bool
+	isNext  atomic.Bool // a start has its places in the groups, and waits for that among the starts
 }
 
 // open starts the first worker. If the compiled module is unusable, as after damage on the disk, it is compiled again.
@@ -141,7 +142,7 @@ func (g *guests) compile(ctx context.Context) error {
 func (g *guests) startWorker(ctx context.Context) (_ *worker, err error) {
 	began, places := time.Now(), g.places
 	g.places = nil
-	defer places.starts.Leave(live.Idle)
+	defer places.starts()
 	w, err := g.startOne(ctx)
 	if err != nil {
 		places.leave(live.Crashed)

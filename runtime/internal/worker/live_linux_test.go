@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,6 +60,43 @@ func TestProvidersTakeTurns(t *testing.T) {
 		t.Errorf("got %+v, want evictions, six starts and more, and none waiting", at)
 	}
 	noExits(t, log)
+}
+
+// A tenant whose providers all start at once keeps another one from a start for as long as one of them takes.
+func TestOwnersStartInTurn(t *testing.T) {
+	leavesNothing(t)
+	type owner struct{}
+	all := newGroup(t, live.Config{})
+	r := newRunner(t, worker.Config{MaxStarts: 1, Live: all, OwnerOf: func(ctx context.Context) string {
+		of, _ := ctx.Value(owner{}).(string)
+		return of
+	}})
+	load := func(of string) *provider.Provider {
+		return loadIn(t, context.WithValue(t.Context(), owner{}, of), provider.Config{Runner: r, Limits: patient}, wat(t, "faults.wasm"))
+	}
+	var many []*provider.Provider
+	for range 12 {
+		many = append(many, load("many"))
+	}
+	one := load("one")
+	all.Stop()
+	for until := time.Now().Add(time.Minute); all.Stats().Live > 0 && time.Now().Before(until); {
+	}
+	var callers sync.WaitGroup
+	var done atomic.Int64 // of many
+	for _, m := range many {
+		callers.Go(func() {
+			works(t, m)
+			done.Add(1)
+		})
+	}
+	for all.Stats().Starting < len(many) && done.Load() == 0 {
+	}
+	works(t, one)
+	if n := done.Load(); n == int64(len(many)) {
+		t.Errorf("one has started after all %d of the other owner", n)
+	}
+	callers.Wait()
 }
 
 func TestACallIsRefusedWhenAllProvidersAreInUse(t *testing.T) {

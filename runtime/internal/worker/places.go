@@ -11,13 +11,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 )
 
 // places are those of one worker: in the groups of its module while it lives, and among the starts of its runner.
 type places struct {
 	groups []*live.Place
-	starts *live.Place
+	starts func() // leaves the place among the starts; nil for none
 }
 
 // enter waits until a worker may start. It takes the place among the starts last: a start that waits for another worker
@@ -40,7 +41,9 @@ func (g *guests) enter(ctx context.Context) (_ *places, err error) {
 		}
 		p.groups, owner = append(p.groups, place), group
 	}
-	p.starts, err = g.runner.starts.Enter(ctx, g, owner)
+	g.isNext.Store(true)
+	defer g.isNext.Store(false)
+	p.starts, err = g.runner.starts.Enter(ctx, g.owner)
 	return p, err
 }
 
@@ -64,10 +67,15 @@ func (p *places) peak(bytes int64) {
 
 // refusal returns the error of a call whose time ends before a worker may start.
 func (g *guests) refusal() error {
-	for _, group := range append(g.groups[:len(g.groups):len(g.groups)], g.runner.starts) {
+	for _, group := range g.groups {
 		if err := group.Refusal(g); err != nil {
 			return err
 		}
+	}
+	if g.isNext.Load() {
+		e := abi.Errorf(abi.CodeUnavailable, "the provider cannot be started now: others start first")
+		e.RetryAfter = time.Second
+		return e
 	}
 	return g.host.BusyError("the provider is being compiled")
 }

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/turns"
 	"github.com/wasmres/wasmres/runtime/internal/confine"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/engines"
@@ -58,7 +59,7 @@ type Config struct {
 	// Limits.Idle, which is how long sessions last unused. Then the worker is stopped, and the next call starts one.
 	// Zero stops none.
 	Idle time.Duration
-	// MaxStarts is how many workers start at once; more wait in the order in which they were wanted. Zero means two for each
+	// MaxStarts is how many workers start at once; more wait, and their owners take turns: see [turns.Line]. Zero means two for each
 	// processor.
 	MaxStarts int
 	// Standby is how many workers are ready for the next starts, while any module is open. Zero means 1.
@@ -66,8 +67,8 @@ type Config struct {
 	// Live bounds the workers of this and of other runners. Nil bounds none. A module may have a group of its own beside it:
 	// see [guest.Config].
 	Live *live.Group
-	// OwnerOf returns the owner of the module that a context opens, whose workers have a share of Live together; empty for none. Then, and
-	// if OwnerOf is nil, they belong to the outermost group of the module.
+	// OwnerOf returns the owner of the module that a context opens, whose workers have a share of Live together, and start in turn with those
+	// of others; empty for none. Then, and if OwnerOf is nil, they belong to the outermost group of the module.
 	OwnerOf func(ctx context.Context) string
 	// PipelineUnder is the mean time of calls below which calls wait for each other on one link, if there are fewer
 	// processors than calls: then the worker does not sleep in between. Zero means 250 µs.
@@ -104,7 +105,7 @@ type shared struct {
 	// fixed at creation
 	cfg    Config // whose NativeCode is that of the first Runner
 	made   time.Time
-	starts *live.Group // has a place for each worker while it starts
+	starts *turns.Line // has a slot for each worker while it starts
 
 	standby  standby
 	activity activity
@@ -139,11 +140,7 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	starts, err := live.New(live.Config{Max: cmp.Or(cfg.MaxStarts, 2*goruntime.GOMAXPROCS(0))})
-	if err != nil {
-		return nil, err
-	}
-	s := &shared{cfg: cfg, made: time.Now(), starts: starts}
+	s := &shared{cfg: cfg, made: time.Now(), starts: turns.New(cmp.Or(cfg.MaxStarts, 2*goruntime.GOMAXPROCS(0)))}
 	r := s.newRunner(cfg.NativeCode)
 	r.standby.runner, r.standby.size = r, cmp.Or(cfg.Standby, 1)
 	return r, nil

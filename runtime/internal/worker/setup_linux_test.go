@@ -78,7 +78,12 @@ func wat(tb testing.TB, name string) []byte {
 // load loads a module until the end of the test.
 func load(tb testing.TB, cfg provider.Config, binary []byte) *provider.Provider {
 	tb.Helper()
-	m, err := provider.Open(tb.Context(), cfg, binary)
+	return loadIn(tb, tb.Context(), cfg, binary)
+}
+
+func loadIn(tb testing.TB, ctx context.Context, cfg provider.Config, binary []byte) *provider.Provider {
+	tb.Helper()
+	m, err := provider.Open(ctx, cfg, binary)
 	if err != nil {
 		tb.Fatal(err)
 	}

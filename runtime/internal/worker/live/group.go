@@ -299,7 +299,8 @@ func (g *Group) Released() {
 }
 
 // dispatchLocked gives places to the starts whose turn it is, and memory to reservations. While the next of them finds none, it has
-// a worker stopped. A reservation that finds none to stop lets the others pass.
+// a worker stopped. A reservation that finds none to stop lets the others pass, and so does a start that lacks something but memory: other
+// starts lack that as well.
 func (g *Group) dispatchLocked() {
 	var passed map[*waiter]bool
 	for {
@@ -311,6 +312,7 @@ func (g *Group) dispatchLocked() {
 		if w.reason = g.boundLocked(w); w.reason == none && w.member != nil && !g.lendLocked(len(g.places)+1) {
 			w.reason = files
 		}
+		isBlocked := false // others may not have what it waits for
 		switch w.reason {
 		case none:
 			g.waiting = slices.Delete(g.waiting, next, next+1)
@@ -319,19 +321,23 @@ func (g *Group) dispatchLocked() {
 			continue
 		case rate:
 			g.awaitLocked(g.untilTokenLocked())
-			return
 		case files:
 			g.awaitLocked(filesRetry)
+		case number:
+			g.evictLocked(w)
+		case memory:
+			isBlocked = g.evictLocked(w) || w.member != nil
+		}
+		if isBlocked {
 			return
-		case number, memory:
-			if isEnding := g.evictLocked(w); isEnding || w.member != nil {
-				return
-			}
 		}
 		if passed == nil {
 			passed = map[*waiter]bool{}
 		}
 		passed[w] = true
+		for _, other := range g.waiting { // starts lack the same
+			passed[other] = passed[other] || w.member != nil && other.member != nil
+		}
 	}
 }
 

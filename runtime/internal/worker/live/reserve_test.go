@@ -99,6 +99,40 @@ func TestStartsPassAReservationThatFindsNothingToStop(t *testing.T) {
 	})
 }
 
+// A start that lacks something else than memory keeps no reservation from its memory.
+func TestReservationsPassAStartWithoutAToken(t *testing.T) {
+	for name, cfg := range map[string]live.Config{
+		"token": {Memory: 100, StartsPerMinute: 1}, "place": {Memory: 100, Max: 1}, "files": {Memory: 100, Files: &lender{most: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := group(t, cfg)
+				first := providers(t, g, 1)[0]
+				waits := make(chan error)
+				for range 2 {
+					go func() { waits <- (&provider{group: g, bytes: 10, owner: "a"}).start(within(t, 10*time.Second)) }()
+				}
+				synctest.Wait()
+				began := time.Now()
+				for range 3 {
+					reserve(t, g, "b", 30)()
+				}
+				if took := time.Since(began); took != 0 {
+					t.Errorf("reservations took %v", took)
+				}
+				if at := g.Stats(); at.Waiting != 2 || first.stopped != 0 {
+					t.Errorf("got %+v, want two that wait", at)
+				}
+				for range 2 {
+					if err := <-waits; abi.CodeOf(err) != abi.CodeUnavailable {
+						t.Errorf("got %v, want a refusal", err)
+					}
+				}
+			})
+		})
+	}
+}
+
 func TestAReservationIsRefusedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := group(t, live.Config{Memory: 100})
