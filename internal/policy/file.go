@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wasmres/wasmres/internal/enginename"
 	"github.com/wasmres/wasmres/internal/strict"
 )
 
@@ -30,6 +31,7 @@ var format = strict.Format{
 		"cpu":         numeric(Processors, formatProcessors, "500m"),
 		"dsn":         strict.TextRule(openDSN, nil),
 		"duration":    strict.NewRule(duration, shortDuration, strict.Schema{"type": "string", "examples": []string{"2s", "500ms"}}),
+		"engine":      strict.OneOf("engine", enginename.Wazero, enginename.Wasmtime),
 		"guest path":  strict.TextRule(guestPath, strict.Schema{"pattern": "^/"}),
 		"host":        strict.TextRule(host, strict.Schema{"examples": []string{"api.example.org", "*.example.org"}}),
 		"host path":   strict.TextRule(HostPath, nil),
@@ -64,6 +66,7 @@ type file struct {
 	Schema      string      `yaml:"$schema" doc:"where editors find the schema of this file; without effect"`
 	Version     string      `yaml:"version,required" check:"version" doc:"the version of the format"`
 	Description string      `yaml:"description" check:"prose" doc:"what the policy is for"`
+	Engine      string      `yaml:"engine" check:"engine" doc:"compiles and runs the provider: wazero, or wasmtime in a program that was built with it; default: wazero"`
 	Permissions permissions `yaml:"permissions,required" doc:"what the provider may access and use; everything else is denied"`
 }
 
@@ -92,7 +95,7 @@ type variableRule struct {
 
 // ToFile returns p in the shape of its file.
 func (p *Policy) ToFile() any {
-	return file{Version: Version, Description: p.Description, Permissions: p.permissions()}
+	return file{Version: Version, Description: p.Description, Engine: p.Engine, Permissions: p.permissions()}
 }
 
 func (p *Policy) permissions() permissions {
@@ -110,7 +113,7 @@ func (p *Policy) permissions() permissions {
 func (p *Policy) FromFile(v any) error {
 	f := v.(file)
 	err := p.setPermissions(f.Permissions)
-	p.Description = f.Description
+	p.Description, p.Engine = f.Description, f.Engine
 	return err
 }
 

@@ -12,6 +12,7 @@ func Merge(p, more *Policy) *Policy {
 	if more.Description != "" {
 		m.Description = more.Description
 	}
+	override(&m.Engine, more.Engine)
 	more = more.clone()
 	m.Storage = mergeBy(m.Storage, more.Storage, func(s Storage) string { return s.Guest })
 	m.Network = append(m.Network, more.Network...)

@@ -8,6 +8,10 @@ import (
 // A Policy is what a provider may touch and use. What is absent is denied; a limit that is absent is the host's.
 type Policy struct {
 	Description string
+	// Engine compiles and runs the provider: one of the names of package enginename, of which a program may lack some; empty for the
+	// default. It grants nothing.
+	Engine string `json:",omitempty"`
+
 	Storage     []Storage
 	Network     []Network
 	Environment []string          // variables of the host's environment the provider may read

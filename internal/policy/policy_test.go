@@ -21,6 +21,7 @@ const full = `# yaml-language-server: $schema=https://example.org/policy.schema.
 $schema: https://example.org/policy.schema.json
 version: "1.0"
 description: what the notes may touch
+engine: wazero
 permissions:
   storage:
     allow:
@@ -75,7 +76,7 @@ permissions:
 
 func fullPolicy() *policy.Policy {
 	return &policy.Policy{
-		Description: "what the notes may touch",
+		Description: "what the notes may touch", Engine: "wazero",
 		Storage: []policy.Storage{
 			{
 				Host: "workspace", Guest: "/workspace", Access: policy.Read | policy.Write, MaxBytes: 64 << 20, MaxFiles: 100,

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Lines describes p in words: a line for each grant, then for each configuration key and limit. It leaves out
+// Lines describes p in words: a line for each grant, then for each configuration key, the engine, and for each limit. It leaves out
 // configuration values, which may be private.
 func (p *Policy) Lines() []string {
 	var lines []string
@@ -16,6 +16,9 @@ func (p *Policy) Lines() []string {
 	}
 	for _, key := range sortedKeys(p.Config) {
 		lines = append(lines, "read the configuration value "+key)
+	}
+	if p.Engine != "" {
+		lines = append(lines, "run on the engine "+p.Engine)
 	}
 	for _, l := range p.Limits.named() {
 		if l.set {

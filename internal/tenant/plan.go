@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wasmres/wasmres/internal/enginename"
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/runtime/limits"
 )
@@ -66,6 +67,18 @@ func (p *Plan) Live() (providers int, memory int64, startsPerMinute int) {
 // on the other engine, 0 for none of them.
 func (p *Plan) Engines(of *Provider) (engine string, shadow int) {
 	return cmp.Or(of.Engine, p.Engine), cmp.Or(of.Shadow, p.Shadow)
+}
+
+// checkEngines returns an error if this program lacks an engine that a plan or provider needs, and the key of the value that needs it.
+func checkEngines(engine string, shadow int) (key string, err error) {
+	key, err = "engine", enginename.Check(engine)
+	if err == nil && shadow > 0 {
+		key, err = "shadow", enginename.CheckOther(engine)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w; or leave it out", err)
+	}
+	return key, err
 }
 
 // Permits returns an error that says in words what a policy grants, or which limit it asks for, beyond the plan.

@@ -574,6 +574,10 @@ func (p *pass) problems(e *entry) strict.Problems {
 func (p *pass) checkPlan(e *entry, plan *Plan) (found strict.Problems) {
 	providers := e.tenant.Providers
 	for i := range providers {
+		if key, err := checkEngines(providers[i].Engine, providers[i].Shadow); err != nil {
+			at := []string{"providers", providers[i].Name, key}
+			found = append(found, p.fail(e, func(*Tenant) []string { return at }, "%v", err)...)
+		}
 		if err := plan.Permits(&providers[i].Policy); err != nil {
 			at := []string{"providers", providers[i].Name, "policy"}
 			found = append(found, p.fail(e, func(*Tenant) []string { return at }, "%v", err)...)

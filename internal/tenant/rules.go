@@ -32,7 +32,6 @@ func rules() map[string]strict.Rule {
 		"address":     strict.TextRule(listenAddress, strict.Schema{"examples": []string{"127.0.0.1:8080", ":8443"}}),
 		"byte rate":   strict.NewRule(byteRate, formatByteRate, strict.Schema{"type": "string", "examples": []string{"5Mi/s"}}),
 		"digest":      strict.TextRule(digest, strict.Schema{"pattern": digestPattern.String()}),
-		"engine":      strict.OneOf("engine", "wazero", "wasmtime"),
 		"email":       strict.TextRule(email, strict.Schema{"examples": []string{"ops@example.com"}}),
 		"HTTPS URL":   strict.TextRule(httpsURL, strict.Schema{"examples": []string{"https://ca.example.com/acme/directory"}}),
 		"host name":   strict.TextRule(hostName, strict.Schema{"examples": []string{"acme.example.com"}}),

@@ -407,6 +407,9 @@ func (r *settingsReader) plan(name string, f planFile) *Plan {
 		BytesPerSecond: f.BytesOut.Rate, BytesPerDay: f.BytesOut.PerDay, CPUPerDay: f.CPU.PerDay,
 		LiveProviders: f.Live.Providers, LiveMemory: f.Live.Memory, StartsPerMinute: f.Live.Starts, Modules: f.Storage.Modules, Limits: f.Limits, Engine: f.Engine, Shadow: f.Shadow,
 	}
+	if key, err := checkEngines(p.Engine, p.Shadow); err != nil {
+		r.fail([]string{"plans", name, key}, "%v", err)
+	}
 	if f.Weight > maxWeight {
 		r.fail([]string{"plans", name, "weight"}, "%d is more than %d, the greatest weight: set a smaller one", f.Weight, maxWeight)
 	}
@@ -432,6 +435,9 @@ func (r *settingsReader) plan(name string, f planFile) *Plan {
 func (r *settingsReader) ceilingOf(at []string, p *policy.Policy, folder string) *policy.Policy {
 	if p.Limits != (policy.Limits{}) {
 		r.fail(at, "the ceiling has limits, which are those of the plan: move them to limits")
+	}
+	if p.Engine != "" {
+		r.fail(at, "the ceiling has an engine, which is that of the plan: move it to engine")
 	}
 	return p.Under(folder)
 }

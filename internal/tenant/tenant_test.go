@@ -155,7 +155,7 @@ func TestTheExampleIsReadAsAWhole(t *testing.T) {
 			Name: "small", Requests: tenant.Rate{PerSecond: 50, Burst: 200}, PrincipalRequests: tenant.Rate{PerSecond: 10, Burst: 50},
 			ProviderRequests: tenant.Rate{PerSecond: 50, Burst: 200}, Concurrent: 16, Streams: 100, PrincipalStreams: 10, Sessions: 200, PrincipalSessions: 20,
 			BytesPerSecond: 5 << 20, BytesPerDay: 20 << 30, CPUPerDay: time.Hour, LiveProviders: 4, LiveMemory: 128 << 20, StartsPerMinute: 10, LogBytes: 10 << 20, Modules: 100 << 20,
-			Engine: "wazero", Shadow: 1000,
+			Engine: "wazero",
 			Limits: policy.Limits{Memory: 64 << 20, Timeout: 5 * time.Second, Output: 64 << 20}, Ceiling: ceiling,
 		}},
 		AccessLog: tenant.AccessLog{File: "/var/log/wasmres/access.log", Format: accesslog.JSON, Size: 100 << 20, Keep: 5}, LogJSON: true,
@@ -175,7 +175,7 @@ func TestTheExampleIsReadAsAWhole(t *testing.T) {
 	acme := &tenant.Tenant{
 		ID: "acme", Plan: "small", Hosts: []string{"acme.mcp.example.com"}, Origins: []string{"https://app.acme.example"},
 		Providers: []tenant.Provider{{
-			Name: "notes", Module: dir + "/modules/notes.wasm", RecordCrashes: true, Engine: "wazero", Shadow: 100, Prefixes: []string{"notes:"},
+			Name: "notes", Module: dir + "/modules/notes.wasm", RecordCrashes: true, Engine: "wazero", Prefixes: []string{"notes:"},
 			Policy: policy.Policy{
 				Description: "The notes of ACME.", Storage: []policy.Storage{{Host: dir + "/policies/notes", Guest: "/notes", Access: policy.Read}},
 				Limits: policy.Limits{Timeout: 5 * time.Second},

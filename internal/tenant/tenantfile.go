@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -170,6 +171,7 @@ func (r *tenantReader) provider(name string, f providerFile) Provider {
 	if f.Description != "" {
 		p.Policy.Description = f.Description
 	}
+	p.Engine, p.Policy.Engine = cmp.Or(p.Engine, p.Policy.Engine), ""
 	return p
 }
 

@@ -70,9 +70,12 @@ func Config(c *cli.Context, file string, log cli.LogHandler) (cfg app.Config, er
 	return applyPolicy(c, cfg, granted), nil
 }
 
-// applyPolicy adds the grants of a policy to a provider, and its limits unless a flag sets them.
+// applyPolicy adds the grants of a policy to a provider, and its engine and limits unless a flag sets them.
 func applyPolicy(c *cli.Context, cfg app.Config, p *policy.Policy) app.Config {
 	cfg.Grants = *p
+	if p.Engine != "" && !c.IsSet("engine") {
+		cfg.Engine = p.Engine
+	}
 	for _, l := range []struct {
 		flag string
 		set  func()

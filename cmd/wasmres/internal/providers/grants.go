@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/cli"
+	"github.com/wasmres/wasmres/internal/enginename"
 	"github.com/wasmres/wasmres/internal/policy"
 	"github.com/wasmres/wasmres/internal/printable"
 )
@@ -77,6 +78,9 @@ func (g grants) policy(c *cli.Context) (*policy.Policy, error) {
 		more, err := policy.Load(file)
 		if err != nil {
 			return nil, fmt.Errorf("--policy: %w", err)
+		}
+		if err := enginename.Check(more.Engine); err != nil && !c.IsSet("engine") {
+			return nil, fmt.Errorf("--policy: %s: engine: %w", file, err)
 		}
 		p = policy.Merge(p, more)
 	}

@@ -2,12 +2,12 @@
 package engines
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 
+	"github.com/wasmres/wasmres/internal/enginename"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 )
@@ -16,24 +16,16 @@ import (
 type Kind string
 
 const (
-	Wazero   Kind = "wazero"
-	Wasmtime Kind = "wasmtime"
+	Wazero   Kind = enginename.Wazero
+	Wasmtime Kind = enginename.Wasmtime
 )
-
-// errNotBuilt is the error of Parse for an engine that this program was built without.
-var errNotBuilt = errors.New("this wasmres was built without wasmtime: build with CGO_ENABLED=1 -tags wasmtime, for linux/amd64")
 
 // Parse returns the engine with a name; [Wazero] for none.
 func Parse(name string) (Kind, error) {
-	switch kind := Kind(name); {
-	case name == "":
-		return Wazero, nil
-	case kits[kind].open != nil:
-		return kind, nil
-	case kind == Wasmtime:
-		return "", errNotBuilt
+	if err := enginename.Check(name); err != nil {
+		return "", err
 	}
-	return "", fmt.Errorf("engine %.64q: there are wazero and wasmtime", name)
+	return Kind(cmp.Or(name, enginename.Wazero)), nil
 }
 
 // All returns the engines of this program, the default first.

@@ -1,0 +1,5 @@
+//go:build wasmtime && cgo && linux && amd64
+
+package enginename
+
+const isBuilt = true
