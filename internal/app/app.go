@@ -70,7 +70,9 @@ type Config struct {
 	// Compared receives each comparison: its difference, or why there was none; both are nil for equal runs. Many goroutines call
 	// it at once. It must not block. Nil discards.
 	Compared func(d *Difference, failed error)
-	Lazy     bool // the first call starts the worker process: see [runtime.Options]
+	// UsedAgain receives what each second run of a call has used, as Used does for the first. Nil discards.
+	UsedAgain func(runtime.Usage)
+	Lazy      bool // the first call starts the worker process: see [runtime.Options]
 	// Live bounds the worker processes of several providers: see [runtime.Options]. Nil bounds none.
 	Live *runtime.Live
 	// Share makes calls wait for processors: see [runtime.Options]. Nil makes none wait.

@@ -16,6 +16,9 @@ type Difference struct {
 
 // onCompared receives a comparison of the runtime.
 func (a *App) onCompared(c *runtime.Compared) {
+	if a.cfg.UsedAgain != nil && c.Second.Used.CPU > 0 {
+		a.cfg.UsedAgain(c.Second.Used)
+	}
 	if c.Failed != nil {
 		a.cfg.Compared(nil, c.Failed)
 		return

@@ -91,7 +91,7 @@ func New(cfg Config) (*Deployer, error) {
 	}
 	if cfg.Meter == nil {
 		cfg.Meter = func(tenant.ProviderID, int, *runtime.Live) host.Meter {
-			return host.Meter{Used: func(runtime.Usage) {}, Close: func() {}}
+			return host.Meter{Used: func(runtime.Usage) {}, UsedAgain: func(runtime.Usage) {}, Close: func() {}}
 		}
 	}
 	d := &Deployer{cfg: cfg, line: turns.New(workers), tidied: make(chan struct{}, 1), underWay: map[string]bool{}}

@@ -51,8 +51,9 @@ type Module struct {
 
 // A Meter counts what one open provider uses.
 type Meter struct {
-	Used  func(runtime.Usage) // gets what each call has used, from many goroutines at once; it must not block
-	Close func()              // is called when the provider is closed
+	Used      func(runtime.Usage) // gets what each call has used, from many goroutines at once; it must not block
+	UsedAgain func(runtime.Usage) // likewise, what each second run of a call has used
+	Close     func()              // is called when the provider is closed
 }
 
 // Config configures a Host. Clients, Quotas, Runtime and DataDir are required.
@@ -196,7 +197,9 @@ func New(cfg Config) (*Host, error) {
 		cfg.NotCompared = func(abi.Code) {}
 	}
 	if cfg.Meter == nil {
-		cfg.Meter = func(tenant.ProviderID, int, *runtime.Live) Meter { return Meter{func(runtime.Usage) {}, func() {}} }
+		cfg.Meter = func(tenant.ProviderID, int, *runtime.Live) Meter {
+			return Meter{func(runtime.Usage) {}, func(runtime.Usage) {}, func() {}}
+		}
 	}
 	if cfg.Asked == nil {
 		cfg.Asked = func(tenant.ProviderID, string, abi.Code) {}

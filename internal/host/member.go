@@ -130,7 +130,7 @@ func (r *route) config(s *spec, m Module, live *runtime.Live, meter Meter) app.C
 		File: m.File, Digest: m.Digest, From: m.From, Name: p.Name, Prefixes: p.Prefixes, HidePrincipal: !p.PassPrincipal,
 		Grants: p.Policy, Limits: s.limits, Cache: true, Host: h.cfg.Runtime, Lazy: true, Live: live, Share: r.share,
 		DataDir: filepath.Join(h.cfg.DataDir, "tenants", r.id), Version: h.cfg.Version,
-		Admit: q.Provider(p.Name), Used: func(u runtime.Usage) { q.Used(u); meter.Used(u) },
+		Admit: q.Provider(p.Name), Used: func(u runtime.Usage) { q.Used(u); meter.Used(u) }, UsedAgain: func(u runtime.Usage) { q.Used(u); meter.UsedAgain(u) },
 		Asked: func(capability string, code abi.Code) { h.cfg.Asked(id, capability, code) },
 		Denied: func(d app.Denial) {
 			logger.Warn(d.String())

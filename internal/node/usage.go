@@ -27,7 +27,11 @@ func (n *Node) meter(of tenant.ProviderID, version int, l *runtime.Live) host.Me
 		n.metrics.Used(of.Tenant, u)
 		m.Call(outcomeOf(u.Code.String()), u.Fuel, u.CPU, u.Bytes)
 	}
-	return host.Meter{Used: used, Close: m.Close}
+	again := func(u runtime.Usage) {
+		n.metrics.Used(of.Tenant, runtime.Usage{CPU: u.CPU})
+		m.CPU(u.CPU)
+	}
+	return host.Meter{Used: used, UsedAgain: again, Close: m.Close}
 }
 
 // outcomeOf returns how a request or call has ended, by the code that the access log has.

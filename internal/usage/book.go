@@ -246,6 +246,13 @@ func (m *Meter) Call(o Outcome, fuel uint64, cpu time.Duration, bytes uint64) {
 	m.mu.Unlock()
 }
 
+// CPU counts processor time that no call is to have, as that of a second run.
+func (m *Meter) CPU(cpu time.Duration) {
+	m.mu.Lock()
+	m.totals.CPU += max(cpu, 0)
+	m.mu.Unlock()
+}
+
 // take returns what was used since it was called last.
 func (m *Meter) take() Totals {
 	now := m.live()

@@ -100,6 +100,9 @@ func (t *Ticket) Leave(began time.Time, busy time.Duration) {
 	l.sessions.unlock(t.session)
 }
 
+// Charge counts processor time that was used for a call after it had ended, since began. Later calls wait for it.
+func (l *Limiter) Charge(began time.Time, busy time.Duration) { l.cpu.spend(began, busy) }
+
 // Slow marks the call as one with slow readers; further calls do nothing. At most half of the calls that may run at
 // once may be slow; for a further one the error is abi.CodeBusy, and the call must end.
 func (t *Ticket) Slow() error {

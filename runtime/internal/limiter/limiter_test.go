@@ -90,6 +90,23 @@ func TestACallThatWouldWaitTooLongForTheProcessorsIsRefused(t *testing.T) {
 
 // TestCallsThatWaitForTheProcessorsHoldNoSlot has four slots and four calls that wait: a fifth is not refused because
 // calls are running.
+// What a call uses after it has ended, as its second run, counts as what it has used before.
+func TestWorkAfterACallCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := limiter.New(limiter.Config{Calls: 4, MilliCPU: 10, Timeout: 10 * time.Second})
+		defer l.Close()
+		if err := call(t.Context(), l, "", time.Millisecond, 0); err != nil {
+			t.Fatal(err)
+		}
+		l.Charge(time.Now(), time.Second)
+		err := call(t.Context(), l, "", time.Millisecond, 0)
+		var refused *abi.Error
+		if !errors.As(err, &refused) || refused.RetryAfter.Round(time.Second) != 100*time.Second {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 func TestCallsThatWaitForTheProcessorsHoldNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter.New(limiter.Config{Calls: 4, MilliCPU: 100, Timeout: 10 * time.Second})

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -160,8 +161,9 @@ func (c *comparer) runAgainLocked(ctx context.Context, compared *Compared) {
 	tape := c.play(compared.Record.Call)
 	origin := compared.Record.Origin
 	origin.Patient = true
-	w := newWitness(discard{})
+	w, began := newWitness(discard{}), time.Now()
 	reply, used, err := c.twin.run(ctx, compared.Used.Op, compared.Request, w, &origin)
+	c.of.limiter.Charge(began, used.CPU)
 	c.twin.AfterResponse()
 	compared.Second = w.ending(reply, used, err)
 	switch code := used.Code; {
