@@ -13,13 +13,20 @@ const (
 	Wasmtime = "wasmtime"
 )
 
+// liar is set by the linker of a test, and by nothing else: see [Lies].
+var liar string
+
+// Lies reports whether this program was linked by the test of what finds engines that lie. In the place of wasmtime it then has an
+// engine that answers as wazero does, and lies about the fuel.
+func Lies() bool { return liar != "" }
+
 var errNotBuilt = errors.New("this wasmres was built without wasmtime: build with CGO_ENABLED=1 -tags wasmtime, for linux/amd64")
 
 // Check returns nil if this program has the engine of a name, or for the empty name, which is that of the default. Otherwise the
 // error says what to do.
 func Check(name string) error {
 	switch {
-	case name == "" || name == Wazero || name == Wasmtime && isBuilt:
+	case name == "" || name == Wazero || name == Wasmtime && (isBuilt || Lies()):
 		return nil
 	case name == Wasmtime:
 		return errNotBuilt
