@@ -1,6 +1,10 @@
 package differential
 
-import "github.com/wasmres/wasmres/runtime/wasm"
+import (
+	"slices"
+
+	"github.com/wasmres/wasmres/runtime/wasm"
+)
 
 // An operation takes values of some types from the stack, and leaves one.
 type operation struct {
@@ -67,12 +71,12 @@ func init() {
 	}
 }
 
-var loads = map[wasm.ValueType][]byte{
-	wasm.I32: {0x28, 0x2c, 0x2d, 0x2e, 0x2f}, wasm.I64: {0x29, 0x30, 0x31, 0x32, 0x33, 0x34, 0x35}, wasm.F32: {0x2a}, wasm.F64: {0x2b},
+var loads = map[wasm.ValueType][][]byte{
+	wasm.I32: {{0x28}, {0x2c}, {0x2d}, {0x2e}, {0x2f}}, wasm.I64: {{0x29}, {0x30}, {0x31}, {0x32}, {0x33}, {0x34}, {0x35}}, wasm.F32: {{0x2a}}, wasm.F64: {{0x2b}},
 }
 
-var stores = map[wasm.ValueType][]byte{
-	wasm.I32: {0x36, 0x3a, 0x3b}, wasm.I64: {0x37, 0x3c, 0x3d, 0x3e}, wasm.F32: {0x38}, wasm.F64: {0x39},
+var stores = map[wasm.ValueType][][]byte{
+	wasm.I32: {{0x36}, {0x3a}, {0x3b}}, wasm.I64: {{0x37}, {0x3c}, {0x3d}, {0x3e}}, wasm.F32: {{0x38}}, wasm.F64: {{0x39}},
 }
 
 // expression emits code that leaves one value.
@@ -81,12 +85,12 @@ func (g *generator) expression(t wasm.ValueType, depth int) {
 		g.leaf(t)
 		return
 	}
-	switch g.pick(12) {
+	switch g.pick(13) {
 	case 0:
 		g.leaf(t)
 	case 1:
 		g.address(depth)
-		g.emit(loads[t][g.pick(len(loads[t]))], 0, byte(g.pick(128)))
+		g.emit(append(slices.Clone(loads[t][g.pick(len(loads[t]))]), 0, byte(g.pick(128)))...)
 	case 2:
 		g.expression(t, depth-1)
 		g.expression(t, depth-1)
@@ -106,6 +110,8 @@ func (g *generator) expression(t wasm.ValueType, depth int) {
 		g.emit(0x22, g.local(t))
 	case 6:
 		g.size(t, depth)
+	case 7:
+		g.element(t, depth)
 	default:
 		op := operations[t][g.pick(len(operations[t]))]
 		for _, p := range op.params {
@@ -191,7 +197,7 @@ func (g *generator) size(t wasm.ValueType, depth int) {
 
 // statement emits code that leaves nothing.
 func (g *generator) statement(depth int) {
-	t := g.value()
+	t := scratch[g.pick(len(scratch))]
 	if depth == 0 || g.left < 0 {
 		g.expression(t, 0)
 		g.emit(0x21, g.local(t))
@@ -201,7 +207,7 @@ func (g *generator) statement(depth int) {
 	case 0, 1:
 		g.address(depth)
 		g.expression(t, depth)
-		g.emit(stores[t][g.pick(len(stores[t]))], 0, byte(g.pick(128)))
+		g.emit(append(slices.Clone(stores[t][g.pick(len(stores[t]))]), 0, byte(g.pick(128)))...)
 	case 2:
 		index, ok := g.global(t)
 		g.expression(t, depth)
@@ -218,10 +224,19 @@ func (g *generator) statement(depth int) {
 			g.emit(0x0d, byte(g.pick(g.labels)))
 		}
 	case 6:
+		copies := g.pick(2) == 0
 		g.address(depth)
-		g.expression(wasm.I32, 1)
+		if copies {
+			g.address(depth)
+		} else {
+			g.expression(wasm.I32, 1)
+		}
 		g.emit(0x41, byte(g.pick(64)))
-		g.emit(0xfc, 0x0b, 0)
+		if copies {
+			g.emit(0xfc, 0x0a, 0, 0)
+		} else {
+			g.emit(0xfc, 0x0b, 0)
+		}
 	case 7:
 		g.expression(wasm.I32, depth-1)
 		g.emit(0x04, 0x40)

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
@@ -40,7 +41,11 @@ type functype struct {
 	result wasm.ValueType
 }
 
+// types are those of parameters, results and globals.
 var types = []wasm.ValueType{wasm.I32, wasm.I64, wasm.F32, wasm.F64}
+
+// scratch are those of the locals of each function, after its parameters.
+var scratch = []wasm.ValueType{wasm.I32, wasm.I64, wasm.F32, wasm.F64, wasm.V128}
 
 // pick returns a number below n.
 func (g *generator) pick(n int) int {
@@ -125,16 +130,15 @@ func (g *generator) globalSection(b []byte) []byte {
 	return b
 }
 
-// scratch are locals after the parameters: one of each type for values that are looked at, and then counters of loops.
 func (g *generator) body(f functype) []byte {
-	g.locals = append(append([]wasm.ValueType(nil), f.params...), types...)
+	g.locals = append(append([]wasm.ValueType(nil), f.params...), scratch...)
 	g.result, g.labels, g.left, g.b = f.result, 0, 60+g.pick(200), nil
 	for range 1 + g.pick(5) {
 		g.statement(3)
 	}
 	g.expression(f.result, 4)
-	locals := []byte{byte(len(types))}
-	for _, t := range types {
+	locals := []byte{byte(len(scratch))}
+	for _, t := range scratch {
 		locals = append(locals, 1, byte(t))
 	}
 	return append(append(locals, g.b...), 0x0b)
@@ -176,6 +180,8 @@ func (g *generator) constant(t wasm.ValueType) {
 	switch t {
 	case wasm.I32:
 		g.b = wasm.AppendS32(append(g.b, 0x41), int32(integers[g.pick(len(integers))]))
+	case wasm.V128:
+		g.vectorConstant()
 	case wasm.I64:
 		g.b = wasm.AppendS64(append(g.b, 0x42), integers[g.pick(len(integers))])
 	case wasm.F32:
@@ -186,11 +192,20 @@ func (g *generator) constant(t wasm.ValueType) {
 	g.left--
 }
 
+// scratch returns the local of a type after the parameters.
+func (g *generator) scratch(t wasm.ValueType) byte {
+	return byte(len(g.locals) - len(scratch) + slices.Index(scratch, t))
+}
+
 // canonical replaces a NaN on the stack.
 func (g *generator) canonical(t wasm.ValueType) {
-	local, equal := byte(len(g.locals)-len(types)+2), byte(0x5b) // the scratch locals of floats are the last
+	if t == wasm.V128 {
+		g.canonicalElements()
+		return
+	}
+	local, equal := g.scratch(t), byte(0x5b)
 	if t == wasm.F64 {
-		local, equal = local+1, 0x61
+		equal = 0x61
 	}
 	g.emit(0x22, local)
 	if t == wasm.F64 {
