@@ -1,6 +1,7 @@
 package capacity_test
 
 import (
+	"maps"
 	"os"
 	goruntime "runtime"
 	"testing"
@@ -51,6 +52,15 @@ func TestTheTightestBoundIsFirst(t *testing.T) {
 		"sys/fs/cgroup/memory/c/memory.limit_in_bytes": "209715200", "sys/fs/cgroup/memory/c/memory.usage_in_bytes": "104857600",
 		"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712", "sys/fs/cgroup/memory/memory.usage_in_bytes": "1",
 	}
+	v2 := map[string]string{ // as a container sees it, whose group is the root of its namespace
+		"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "67108864\n", "sys/fs/cgroup/memory.current": "50331648\n",
+		"sys/fs/cgroup/memory.stat": "anon 1622016\nfile 6397952\nkernel 5468160\nkernel_stack 163840\npagetables 274432\nsec_pagetables 0\n" +
+			"percpu 3600\nsock 0\nvmalloc 24576\nshmem 4096\nzswap 0\nzswapped 0\nfile_mapped 3264512\nfile_dirty 0\nfile_writeback 0\n" +
+			"swapcached 0\nanon_thp 0\nfile_thp 0\nshmem_thp 0\ninactive_anon 1507328\nactive_anon 118784\ninactive_file 4599808\n" +
+			"active_file 1794048\nunevictable 0\nslab_reclaimable 1234\npgfault 4096\nworkingset_refault_file 3\n",
+	}
+	hybrid := maps.Clone(v1) // version 2 is there, and has no controller of memory
+	hybrid["proc/self/cgroup"] = "9:name=systemd:/\n4:memory:/c\n1:cpu:/\n0::/init.scope\n"
 	for name, tt := range map[string]struct {
 		others map[string]string
 		want   capacity.Bound
@@ -60,7 +70,9 @@ func TestTheTightestBoundIsFirst(t *testing.T) {
 			map[string]string{"sys/fs/cgroup/a/b/pids.max": "180"},
 			capacity.Bound{Name: "processes of the control group", Free: 160, Workers: 20},
 		},
-		"version 1": {v1, capacity.Bound{Name: "memory of the control group", Free: 100 << 20, Workers: 5, IsMemory: true}},
+		"version 2 in a namespace": {v2, capacity.Bound{Name: "memory of the control group", Free: 64<<20 - 48<<20 + 4599808, Workers: 1, IsMemory: true}},
+		"both versions":            {hybrid, capacity.Bound{Name: "memory of the control group", Free: 100 << 20, Workers: 5, IsMemory: true}},
+		"version 1":                {v1, capacity.Bound{Name: "memory of the control group", Free: 100 << 20, Workers: 5, IsMemory: true}},
 		"descriptors": {
 			map[string]string{"proc/self/limits": "Max open files            42                20000                files     \n"},
 			capacity.Bound{Name: "open files", Free: 40, Workers: 4},
