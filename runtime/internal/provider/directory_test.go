@@ -43,7 +43,7 @@ func TestHostileDirectories(t *testing.T) {
 		{"no end", func(n int) guesttest.Step { return page("", fmt.Sprintf("x://d/%d", n)) }, 1 << 30, abi.CodeTooMany},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := openPuppet(t, provider.Config{Limits: limits.Limits{Items: 100, Timeout: time.Minute}}, &guesttest.Puppet{
+			p := openPuppet(t, provider.Config{Limits: limits.Limits{Items: 100, HostCalls: 2000, Timeout: time.Minute}}, &guesttest.Puppet{
 				Manifest: abi.Manifest{Ops: 1 << abi.OpListDir},
 				Next: func(_ context.Context, _ abi.Op, n int, _ *abi.Request) guesttest.Step {
 					if n >= tt.ends {
