@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/admin/admintest"
@@ -208,7 +209,7 @@ func TestSlowRequestsOfATenant(t *testing.T) {
 	for _, c := range slow {
 		_ = c.Close()
 	}
-	for {
+	for ; ; time.Sleep(10 * time.Millisecond) {
 		answer, _ := r.ask(t, "GET", "/v1/tenants/beta", "", beta)
 		if answer.StatusCode == http.StatusOK {
 			break

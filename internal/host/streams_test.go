@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/host"
@@ -41,7 +42,7 @@ func TestStreamsOfAllTenantsAreBounded(t *testing.T) {
 		t.Errorf("got %s", text)
 	}
 	all[0].Body.Close()
-	for {
+	for ; ; time.Sleep(10 * time.Millisecond) {
 		_, text := open("b")
 		if strings.Contains(text, "acknowledged") {
 			break

@@ -127,7 +127,7 @@ func (o *operated) begin(id string) {
 func (o *operated) push(id string, n admin.NewVersion, module []byte) {
 	o.t.Helper()
 	v, err := o.operator.PushVersion(o.t.Context(), id, "notes", n, bytes.NewReader(module))
-	for err == nil && (&tenant.Version{State: v.State}).IsUnderWay() {
+	for ; err == nil && (&tenant.Version{State: v.State}).IsUnderWay(); time.Sleep(10 * time.Millisecond) {
 		v, err = o.operator.Version(o.t.Context(), id, "notes", v.Number)
 	}
 	if err != nil || v.Route == "" {

@@ -31,7 +31,7 @@ func TestPipeliningOverReloads(t *testing.T) {
 	}
 	awaitNote := func(id string) { // a busy machine may take long to compile the provider
 		t.Helper()
-		for {
+		for ; ; time.Sleep(10 * time.Millisecond) {
 			switch got := h.do(read(id, h.keys[id])); {
 			case strings.Contains(got.body, secretOf(id)):
 				return

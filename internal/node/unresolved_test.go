@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/authtest"
 	"github.com/wasmres/wasmres/internal/guesttest"
@@ -106,7 +107,7 @@ func TestNamesThatAreNotResolved(t *testing.T) {
 		select {
 		case <-done:
 			isOver = true
-		default:
+		case <-time.After(10 * time.Millisecond):
 		}
 	}
 	if a := h.do(request{tenant: "server", method: "resources/read", uri: "kit://text"}); !a.isResult() {

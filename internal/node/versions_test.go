@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/admin/admintest"
@@ -36,7 +37,7 @@ func TestVersionsByTheAPI(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for v.State == tenant.StatePushed || v.State == tenant.StateAdmitted || v.State == tenant.StateCompiled || v.State == tenant.StateTried {
+		for ; v.State == tenant.StatePushed || v.State == tenant.StateAdmitted || v.State == tenant.StateCompiled || v.State == tenant.StateTried; time.Sleep(10 * time.Millisecond) {
 			if v, err = api.Version(t.Context(), "acme", "notes", v.Number); err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/wasmres/wasmres/internal/guesttest"
 )
@@ -31,7 +32,7 @@ func TestManyTenantsWakeAtOnce(t *testing.T) {
 	var calling sync.WaitGroup
 	for i := range many {
 		calling.Go(func() {
-			for {
+			for ; ; time.Sleep(20 * time.Millisecond) {
 				a := h.compute(fmt.Sprintf("cold-%d", i), 1)
 				if a.isResult() {
 					return
@@ -52,7 +53,7 @@ func TestManyTenantsWakeAtOnce(t *testing.T) {
 		select {
 		case <-woken:
 			isOver = true
-		default:
+		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }

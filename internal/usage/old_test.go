@@ -34,10 +34,8 @@ func TestOldRowsAreRemoved(t *testing.T) {
 				want -= 6 // which count for a week
 			}
 			until := time.Now().Add(time.Minute)
-			for counted(t, file) == 0 || counted(t, file) == days {
-				if time.Now().After(until) {
-					break
-				}
+			for n := counted(t, file); (n == 0 || n == days) && time.Now().Before(until); n = counted(t, file) {
+				time.Sleep(5 * time.Millisecond)
 			}
 			if got := counted(t, file); got != want {
 				t.Errorf("got %d rows, want %d", got, want)

@@ -93,7 +93,7 @@ func blockedWriter(t *testing.T, fifo string) <-chan error {
 		if time.Since(began) > 20*time.Second {
 			t.Fatalf("the writer does not wait: %s", now)
 		}
-		goruntime.Gosched()
+		time.Sleep(time.Millisecond)
 	}
 }
 

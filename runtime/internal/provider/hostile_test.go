@@ -281,7 +281,7 @@ func TestHammer(t *testing.T) {
 		})
 	}
 	for told.Load() < 200 {
-		goruntime.Gosched()
+		time.Sleep(time.Millisecond)
 	}
 	for range 2 {
 		wg.Go(func() {
