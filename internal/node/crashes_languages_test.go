@@ -26,7 +26,10 @@ var crashKinds = map[project.Language][]string{
 func seedFault(tb testing.TB, l project.Language, file, kind string, n int) (crashes.Report, []byte) {
 	tb.Helper()
 	limits := "{memory: 48Mi, fuel: 60000000, timeout: 2m}"
-	if kind == "slow" {
+	switch {
+	case kind == "calls" && l == project.C: // whose calls take hardly any fuel
+		limits = "{memory: 48Mi, fuel: 6000000, timeout: 2m}"
+	case kind == "slow":
 		limits = "{memory: 48Mi, fuel: 100000000000, timeout: 200ms}"
 	}
 	c := serveCrashing(tb, fmt.Sprintf(`  %s:
