@@ -79,13 +79,20 @@ tidy:
 # nothing that it does not find in the packages that call it: those packages run without it.
 STARTS     = \<go (func|[a-zA-Z_.]+)\(|\.Go\(|\.Parallel\(\)|RunParallel|AfterFunc|httptest\.New(Unstarted|TLS)?Server
 # DRIVING only starts programs, which are built without the race detector, and sends them requests.
-DRIVING    = ./internal/node/nodebench
+DRIVING    = ./internal/node/nodebench ./internal/peers/serving
 # GUESTS are the folders of guests, each of which has one thread.
 GUESTS     = ./guest-sdk/go ./examples/wasm
 # LONG run whole without the race detector, for which they would take several times as long, and with it only their short tests.
-LONG       = ./cmd/wasmres ./internal/session ./internal/project
-# COMPILING run without it: they compile many guests, one after the other.
-COMPILING  = ./internal/check ./runtime/internal/meter
+LONG       = ./cmd/wasmres ./internal/project
+# COMPILING run without it: they compile or run many guests, one after the other. The tests of internal/app and internal/node have
+# it look at internal/session, whose locks these use.
+COMPILING  = ./internal/check ./internal/session ./runtime/internal/meter
+# APART are tests that do one thing after the other, very often or with much memory. They run without it, which would take four times
+# as long: the other tests of their packages have it look at the same code.
+APART      = TestAPowerCut TestNoByteCanBeChanged \
+             TestMangledStreams TestSplitAnywhere TestLongAnswers TestUnreadAcknowledgmentsTakeLittle TestUnreadAnswersTakeBoundedMemory \
+             TestAllSpellingsAreRedacted TestTheWorkDoesNotTellHowMuchOfALongGuessIsRight \
+             TestACallIsTheSameEverywhere
 # COMPUTING only turn bytes into other bytes, or are SQLite, which is C: they start no goroutines and share nothing that
 # changes. The race detector would take most of its time for them; it looks at all that call them. Optimizing SQLite takes
 # longer than its tests do.
@@ -102,7 +109,11 @@ RACING     = -race $(COMPUTING:%=-gcflags=%=-race=false) -gcflags='modernc.org/s
 ENGINE     = github.com/tetratelabs/wazero
 LDFLAGS    = -s -w -X $(ENGINE)/internal/version.version=$(shell $(GO) list -m -f '{{.Version}}' $(ENGINE))
 TEST       = $(GO) test -vet=off -ldflags='$(LDFLAGS)' -shuffle=on -timeout=40m -p $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
-RACE       = CGO_ENABLED=1 $(TEST) $(RACING) -skip='^Fuzz'
+RACE       = CGO_ENABLED=1 $(TEST) $(RACING) -skip='^(Fuzz.*|$(ANY_APART))$$'
+
+# ANY_APART matches the tests of APART. HAS_APART lists the folders that have them.
+ANY_APART  = $(shell echo $(APART) | tr ' ' '|')
+HAS_APART  = grep -rlE --include='*_test.go' '^func ($(ANY_APART))\(' internal registry runtime | sed 's|^|./|; s|/[^/]*$$||' | sort -u
 
 # TESTED lists the folders of a module's packages that have tests, without those that make attack and make e2e run. PLAIN and RACED are
 # filters of that list.
@@ -113,6 +124,7 @@ RACED      = while read -r dir; do ! grep -qE '$(STARTS)' $$dir/*.go || echo $$d
 
 test: ## first what compiles the examples without the race detector: the other tests find them compiled
 	@for m in $(MODULES); do echo "test $$m"; (cd $$m && $(TESTED) | $(PLAIN) | xargs -r $(TEST)) || exit 1; done
+	$(HAS_APART) | xargs $(TEST) -run='^($(ANY_APART))$$'
 	@for m in $(MODULES); do echo "test $$m with the race detector"; \
 	  (cd $$m && $(TESTED) | $(RACED) | xargs -r env $(RACE)) || exit 1; done # the slowest early
 	$(RACE) -short $(LONG)

@@ -13,6 +13,9 @@ import (
 
 // A project in C chooses wasi-libc in its compile_flags.txt.
 func TestBuildWithLibc(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a guest")
+	}
 	dir := filepath.Join(t.TempDir(), "notes")
 	if err := project.Create(dir, project.C, "v1"); err != nil {
 		t.Fatal(err)
