@@ -2,6 +2,7 @@ package differential
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,17 +60,39 @@ func (e *Engines) Close() error {
 // ErrRefused is in the chain of the error for a module that no engine would be given.
 var ErrRefused = errors.New("the module is refused")
 
+// Endings count calls by how they ended: by the reason of the trap, with [Returned] for those that returned.
+type Endings map[string]int
+
+// Returned is the ending of calls without a trap.
+const Returned = "returned"
+
+// Add adds other endings.
+func (e Endings) Add(more Endings) {
+	for ending, n := range more {
+		e[ending] += n
+	}
+}
+
+// Calls returns how many calls there were.
+func (e Endings) Calls() (n int) {
+	for _, one := range e {
+		n += one
+	}
+	return n
+}
+
 // Compare calls each exported function of a module a number of times, with other arguments each time, on each engine. It returns
-// the number of calls, and an error that describes the first difference. Functions with vectors or references as parameters or
+// how the calls ended, and an error that describes the first difference. Functions with vectors or references as parameters or
 // results are left out.
-func (e *Engines) Compare(ctx context.Context, binary []byte, rounds int) (calls int, err error) {
+func (e *Engines) Compare(ctx context.Context, binary []byte, rounds int) (endings Endings, err error) {
+	endings = Endings{}
 	report, err := admit.Check(binary, admit.Config{MemoryPages: maxPages, Imports: imports()})
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrRefused, err)
+		return endings, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	code, err := meter.Rewrite(binary, meter.Config{MemoryPages: maxPages, TableEntries: maxTable, Frames: report.Frames})
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", ErrRefused, err)
+		return endings, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	var guests []*guest
 	defer func() {
@@ -80,25 +103,24 @@ func (e *Engines) Compare(ctx context.Context, binary []byte, rounds int) (calls
 	for i, one := range e.open {
 		g, err := start(ctx, e.kinds[i], one, code)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", e.kinds[i], err)
+			return endings, fmt.Errorf("%s: %w", e.kinds[i], err)
 		}
 		guests = append(guests, g)
 	}
 	if code.Start {
-		calls++
-		if err := same(ctx, guests, meter.ExportStart, abi.Signature{}, nil); err != nil {
-			return calls, err
+		if err := same(ctx, guests, endings, meter.ExportStart, abi.Signature{}, nil); err != nil {
+			return endings, err
 		}
 	}
 	for _, name := range functions(report) {
 		for round := range rounds {
-			calls++
-			if err := same(ctx, guests, name, report.Exports[name], arguments(name, round, len(report.Exports[name].Params))); err != nil {
-				return calls, err
+			sig := report.Exports[name]
+			if err := same(ctx, guests, endings, name, sig, arguments(name, round, len(sig.Params))); err != nil {
+				return endings, err
 			}
 		}
 	}
-	return calls, nil
+	return endings, nil
 }
 
 // functions returns the exported functions of numbers, sorted.
@@ -139,9 +161,10 @@ func arguments(name string, round, n int) []uint64 {
 	return args
 }
 
-// same calls a function on all guests, and returns an error if they differ afterwards.
-func same(ctx context.Context, guests []*guest, export string, sig abi.Signature, args []uint64) error {
+// same calls a function on all guests, counts how that ended, and returns an error if they differ afterwards.
+func same(ctx context.Context, guests []*guest, endings Endings, export string, sig abi.Signature, args []uint64) error {
 	first := guests[0].call(ctx, export, sig, args)
+	endings[cmp.Or(first.reason, Returned)]++
 	for _, g := range guests[1:] {
 		if got := g.call(ctx, export, sig, args); !got.equal(first) {
 			return fmt.Errorf("%s%x: %s: %v, %s: %v", export, args, guests[0].kind, first, g.kind, got)

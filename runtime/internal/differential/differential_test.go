@@ -40,18 +40,21 @@ func setting(name string, otherwise int) int {
 // WASMRES_DIFFERENTIAL_ROUNDS=1000. WASMRES_DIFFERENTIAL_KEEP names a folder for modules that differ.
 func TestGeneratedModules(t *testing.T) {
 	e := open(t)
-	calls := 0
+	endings := differential.Endings{}
 	first, rounds := setting("WASMRES_DIFFERENTIAL_FIRST", 0), setting("WASMRES_DIFFERENTIAL_ROUNDS", 24)
 	for seed := range setting("WASMRES_DIFFERENTIAL", 20) {
 		text := binary.LittleEndian.AppendUint64(nil, uint64(seed+first)*0x9e37_79b9_7f4a_7c15) // all its bytes change with each seed
-		n, err := e.Compare(t.Context(), differential.Generate(text), rounds)
+		of, err := e.Compare(t.Context(), differential.Generate(text), rounds)
 		if err != nil {
 			keep(t, seed+first, text)
 			t.Errorf("seed %d: %v", seed+first, err)
 		}
-		calls += n
+		endings.Add(of)
 	}
-	t.Logf("%d calls on %d engines", calls, e.Len())
+	t.Logf("%d calls on %d engines: %v", endings.Calls(), e.Len(), endings)
+	if returned := endings[differential.Returned]; returned < endings.Calls()/10 || returned == endings.Calls() {
+		t.Errorf("%d of %d calls returned: the modules show little", returned, endings.Calls())
+	}
 }
 
 // keep writes a generated module where a person finds it.
@@ -89,14 +92,14 @@ func TestModulesOfTheSpecification(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := e.Compare(t.Context(), module, 5)
+		of, err := e.Compare(t.Context(), module, 5)
 		switch {
 		case errors.Is(err, differential.ErrRefused): // invalid, or it imports what is not there
 			refused++
 		case err != nil:
 			t.Errorf("%s: %v", filepath.Base(files[i]), err)
 		}
-		calls += n
+		calls += of.Calls()
 	}
 	t.Logf("%d calls on %d engines; %d of %d modules refused", calls, e.Len(), refused, len(files)/step)
 	if calls == 0 {
