@@ -1,12 +1,16 @@
 package host_test
 
 import (
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/app"
 	"github.com/wasmres/wasmres/internal/host"
+	"github.com/wasmres/wasmres/internal/quota"
 	"github.com/wasmres/wasmres/internal/tenant"
+	"github.com/wasmres/wasmres/runtime"
 )
 
 // The operator chooses that calls run twice, and the tenant whether sessions of calls are kept.
@@ -28,5 +32,23 @@ func TestADifferenceHasASessionOnlyWithConsent(t *testing.T) {
 	s.Compared("a", tenant.Provider{Name: "notes"}, nil, abi.Errorf(abi.CodeDeadline, "late"))
 	if got != nil || code != abi.CodeDeadline {
 		t.Errorf("a second run that failed: got %+v and the code %s", got, code)
+	}
+}
+
+// What a second run has used counts in the tenant's processor time of the day, and where the server counts what providers use.
+func TestASecondRunCountsAsProcessorTime(t *testing.T) {
+	book, err := quota.OpenBook(quota.Config{File: filepath.Join(t.TempDir(), "usage.json")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := book.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	of, counted := book.Tenant("a", &tenant.Plan{}), time.Duration(0)
+	host.UsedAgain(of, host.Meter{UsedAgain: func(u runtime.Usage) { counted += u.CPU }}, runtime.Usage{CPU: time.Second})
+	if today := of.Today().CPU; today != time.Second || counted != time.Second {
+		t.Errorf("%v of today, and %v counted by the server", today, counted)
 	}
 }

@@ -66,6 +66,8 @@ func TestUsageIsCountedByTheHour(t *testing.T) {
 	m := b.Meter(usage.Key{Tenant: "acme", Provider: "notes", Version: 2}, func() usage.Processes { return *processes.Load() })
 	m.Call(usage.OK, 10, time.Second, 100)
 	m.Call(usage.Failed, 5, -time.Second, 0)
+	m.CPU(time.Millisecond)
+	m.CPU(-time.Second)
 	b.Request("acme", usage.OK, 120)
 	b.Request("acme", usage.Limited, -1)
 	processes.Store(&usage.Processes{Starts: 3, Live: 5 * time.Second, Memory: 5 << 20, Peak: 2 << 20})
@@ -96,7 +98,7 @@ func TestUsageIsCountedByTheHour(t *testing.T) {
 	requests := usage.Totals{Bytes: 120, Stored: usage.Storage{Modules: 100, Logs: 7}}
 	later := usage.Totals{Stored: usage.Storage{Modules: 60, KV: 40}, StoredTime: 100 * 5}
 	requests.Requests[usage.OK], requests.Requests[usage.Limited] = 1, 1
-	first := usage.Totals{Fuel: 15, CPU: time.Second, Starts: 3, Bytes: 100, Memory: 5 << 20, Live: 5 * time.Second, Peak: 2 << 20}
+	first := usage.Totals{Fuel: 15, CPU: 1001 * time.Millisecond, Starts: 3, Bytes: 100, Memory: 5 << 20, Live: 5 * time.Second, Peak: 2 << 20}
 	first.Requests[usage.OK], first.Requests[usage.Failed] = 1, 1
 	second := usage.Totals{Fuel: 1, Starts: 1, Bytes: 1, Memory: 1 << 20, Live: time.Second, Peak: 1 << 20}
 	second.Requests[usage.OK] = 1
@@ -110,7 +112,7 @@ func TestUsageIsCountedByTheHour(t *testing.T) {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 	november := usage.Query{From: utc("2026-11-01T00:00:00Z"), To: utc("2026-12-01T00:00:00Z")}
-	both := usage.Totals{Fuel: 16, CPU: time.Second, Starts: 4, Bytes: 101, Memory: 6 << 20, Live: 6 * time.Second, Peak: 2 << 20}
+	both := usage.Totals{Fuel: 16, CPU: 1001 * time.Millisecond, Starts: 4, Bytes: 101, Memory: 6 << 20, Live: 6 * time.Second, Peak: 2 << 20}
 	requests.Stored, requests.StoredTime = usage.Storage{Modules: 100, KV: 40, Logs: 7}, 500
 	both.Requests[usage.OK], both.Requests[usage.Failed] = 2, 1
 	months := []usage.Row{row(clients, "2026-11-01T00:00:00Z", requests), row(notes, "2026-11-01T00:00:00Z", both)}
