@@ -30,14 +30,15 @@ type Diagnosis struct {
 	System     string      `json:"system"`
 	Engine     string      `json:"engine"`
 	Isolation  string      `json:"isolation"`
-	Layers     []Layer     `json:"layers"`           // of the worker that was tried; of the machine, if none was
-	Namespaces []Namespace `json:"namespaces"`       // likewise
-	Reset      string      `json:"reset"`            // how instances are reset
-	Slower     []string    `json:"slower"`           // why not in a quicker way
-	Copied     string      `json:"copied,omitempty"` // why each worker has a copy of the native code; empty if it is mapped, or there is no worker
-	Cache      string      `json:"cache"`            // the folder of compiled modules
-	Ready      float64     `json:"readyMs"`          // from nothing to a provider that answers
-	Read       float64     `json:"readMicros"`       // one small resource, the quickest of some
+	Layers     []Layer     `json:"layers"`            // of the worker that was tried; of the machine, if none was
+	Namespaces []Namespace `json:"namespaces"`        // likewise
+	Reset      string      `json:"reset"`             // how instances are reset
+	Slower     []string    `json:"slower"`            // why not in a quicker way
+	Copied     string      `json:"copied,omitempty"`  // why each worker has a copy of the native code; empty if it is mapped, or there is no worker
+	Unsaved    string      `json:"unsaved,omitempty"` // why each worker starts its guest; empty if it has a saved image, or there is no worker
+	Cache      string      `json:"cache"`             // the folder of compiled modules
+	Ready      float64     `json:"readyMs"`           // from nothing to a provider that answers
+	Read       float64     `json:"readMicros"`        // one small resource, the quickest of some
 	Err        string      `json:"error,omitempty"`
 }
 
@@ -104,8 +105,28 @@ func (d *Diagnosis) try(ctx context.Context, cfg HostConfig) (err error) {
 	if info := p.Info(); info.Isolation == IsolateProcess {
 		d.Layers, d.Namespaces = info.Layers, info.Namespaces
 		d.Copied = h.workers.Isolation().Copied
+		if err := d.tryImage(ctx, h, &cfg); err != nil {
+			return err
+		}
 	}
 	return d.measure(ctx, p)
+}
+
+// tryImage runs the test provider again: a worker that was closed has left an image, from which the next one starts.
+func (d *Diagnosis) tryImage(ctx context.Context, h *Host, cfg *HostConfig) error {
+	for range 2 {
+		p, err := h.Load(ctx, probeModule, &Options{Name: "probe", Logger: cfg.Logger})
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(readProbe(ctx, p), p.Close()); err != nil {
+			return err
+		}
+		if d.Unsaved = h.workers.Isolation().Unsaved; d.Unsaved == "" {
+			break
+		}
+	}
+	return nil
 }
 
 // measure reads several times.

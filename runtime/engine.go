@@ -63,6 +63,7 @@ func (h *Host) newNative(kind engines.Kind) (*native, error) {
 // codeOf returns how modules get the native code of an engine, from its compiler.
 func codeOf(kind engines.Kind, c *compiler.Compiler) worker.NativeCode {
 	code := worker.NativeCode{Engine: kind, Compile: c.FolderOf, Invalidate: c.Invalidate, Used: c.Used}
+	code.Images = func(ctx context.Context) (worker.ImageStore, error) { return c.Images(ctx) }
 	if c.MapsCode() {
 		code.Code = c.Code
 	}

@@ -184,6 +184,15 @@ func WithOwner(ctx context.Context, owner string) context.Context {
 	return compiler.WithOwner(ctx, owner)
 }
 
+// RemoveImages removes from the cache what guests of an owner have had in memory, as of a tenant that was removed: see [WithOwner].
+// Providers of the owner that are open start their guests again from then on; those that are opened later may leave images again.
+func (h *Host) RemoveImages(owner string) error {
+	if h.compiler == nil {
+		return nil
+	}
+	return h.compiler.RemoveImages(owner)
+}
+
 // busy reports whether workers were called recently.
 func (h *Host) busy() bool { return h.workers != nil && h.workers.Busy() }
 

@@ -119,7 +119,9 @@ func (r *route) set(said *settings) {
 // applyLocked serves what the snapshot says, but for canaries that were taken back.
 func (r *route) applyLocked() {
 	is := r.said.without(r.back)
-	r.is.Store(is)
+	if was := r.is.Swap(is); is.isOff() && (was == nil || !was.isOff()) {
+		r.host.work.Go(r.removeImages)
+	}
 	r.stopRetryLocked()
 	r.stopTrialsLocked(is)
 	if r.attempt.of != nil && !r.attempt.of.isSameProviders(is) {
@@ -127,7 +129,7 @@ func (r *route) applyLocked() {
 	}
 	switch {
 	case r.open == nil:
-	case is.tenant == nil || is.tenant.Disabled:
+	case is.isOff():
 		r.closeLocked()
 	case !isSameServer(r.open.of.tenant, is.tenant):
 		r.closeLocked() // the next request opens it again
@@ -285,7 +287,7 @@ func (r *route) openingContext() (context.Context, context.CancelFunc) {
 
 // tryOpen opens the providers of the settings, and has them serve.
 func (r *route) tryOpen(is *settings) error {
-	if is.tenant == nil || is.tenant.Disabled {
+	if is.isOff() {
 		return nil
 	}
 	ctx, cancel := r.openingContext()
@@ -312,8 +314,18 @@ func (r *route) tryOpen(is *settings) error {
 	r.mu.Unlock()
 	if !owned {
 		err = errors.Join(err, g.Close())
+		if r.is.Load().isOff() {
+			r.removeImages() // g may have left some
+		}
 	}
 	return err
+}
+
+// removeImages removes what guests of the tenant have had in memory, when the tenant was removed or disabled.
+func (r *route) removeImages() {
+	if err := r.host.cfg.Runtime.RemoveImages(r.id); err != nil {
+		r.host.cfg.Logger.Warn("images of a tenant not removed", "tenant", r.id, "err", err)
+	}
 }
 
 // useLocked has the providers of the settings serve. owned reports whether something closes g later: it is false if the
@@ -323,7 +335,7 @@ func (r *route) useLocked(is *settings, g *generation) (owned bool, err error) {
 	switch {
 	case r.closed:
 		return false, context.Canceled
-	case now.tenant == nil || now.tenant.Disabled || !isSameServer(is.tenant, now.tenant) || !is.isSameProviders(now):
+	case now.isOff() || !isSameServer(is.tenant, now.tenant) || !is.isSameProviders(now):
 		return false, nil // set has closed what was open, or others are opened next
 	case r.open == nil:
 		return r.beginLocked(is, g)

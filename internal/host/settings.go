@@ -23,6 +23,9 @@ type settings struct {
 	sealed  map[string]time.Time               // when those that policies name were set, by name; nil for none
 }
 
+// isOff reports whether the tenant was removed or disabled.
+func (is *settings) isOff() bool { return is.tenant == nil || is.tenant.Disabled }
+
 // A deployed provider is served by versions.
 type deployed struct {
 	route                    *tenant.Route   // nil before the first

@@ -23,16 +23,19 @@ const spared = 10 * time.Minute
 // A Cached is one entry of a cache directory.
 type Cached struct {
 	Digest string    `json:"digest"` // of the module, or of what the entry was made from
-	Kind   string    `json:"kind"`   // compiled, mapped, prepared or refused
+	Kind   string    `json:"kind"`   // compiled, image, mapped, prepared or refused
 	Bytes  int64     `json:"bytes"`
-	Used   time.Time `json:"used"` // when it was made, or was last read
+	Used   time.Time `json:"used"` // when it was made, or was last read; of an image, when it was made
 }
 
-// mappedKind is the kind of the files of native code alone.
-const mappedKind = "mapped"
+// mappedKind is the kind of the files of native code alone, and imageKind that of images.
+const (
+	mappedKind = "mapped"
+	imageKind  = "image"
+)
 
 // kinds are the kinds of entries, each the ending of a file name.
-var kinds = []string{"compiled", mappedKind, "prepared", "refused"}
+var kinds = []string{"compiled", imageKind, mappedKind, "prepared", "refused"}
 
 // List returns the entries of a cache directory, the least recently used first. A directory that does not exist has
 // none; one that other users can write to is an error.
@@ -67,7 +70,7 @@ func list(dir string) ([]Cached, error) {
 		if e.IsDir() {
 			one.Bytes += folderSize(filepath.Join(dir, digest))
 		} else {
-			one.Bytes += info.Size()
+			one.Bytes += diskSize(info)
 		}
 		if one.Used.Before(info.ModTime()) {
 			one.Used = info.ModTime()
@@ -122,8 +125,8 @@ func Size(all []Cached) (bytes int64) {
 }
 
 // Clean removes the least recently used entries of a cache directory, until at most so many bytes are left, and returns
-// them: files of native code alone come first, since they are made again from another entry in milliseconds. Other processes may use the directory meanwhile. On Unix, a process that reads a removed file can go on
-// reading. On Windows, Clean leaves an open file in place, without an error. A removed module is compiled again when it
+// them: files of native code alone and images come first, since they are made again in milliseconds. Other processes may use the
+// directory meanwhile. On Unix, a process that reads a removed file can go on reading. On Windows, Clean leaves an open file in place, without an error. A removed module is compiled again when it
 // is needed.
 func Clean(dir string, most int64) (removed []Cached, err error) {
 	return clean(dir, most, time.Time{})
@@ -155,7 +158,7 @@ func clean(dir string, most int64, since time.Time) (removed []Cached, err error
 
 // orderOf is the order in which entries of a kind are removed.
 func orderOf(c Cached) int {
-	if c.Kind == mappedKind {
+	if c.Kind == mappedKind || c.Kind == imageKind {
 		return 0
 	}
 	return 1

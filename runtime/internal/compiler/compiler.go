@@ -94,6 +94,8 @@ type Compiler struct {
 	line  *turns.Line // has a slot for each child
 	store *store
 
+	images *images // of all compilers of one store
+
 	hasOwners atomic.Bool // a module had an owner
 
 	mu sync.Mutex // guards the fields below
@@ -139,21 +141,22 @@ func New(cfg Config) (*Compiler, error) {
 		return nil, fmt.Errorf("compiler: %w", err)
 	}
 	cfg.CacheDir = dir
-	return newCompiler(cfg, turns.New(cfg.Concurrent)), nil
+	return newCompiler(cfg, turns.New(cfg.Concurrent), &images{of: map[string]*Images{}}), nil
 }
 
 // With returns a Compiler for another engine. It has the configuration of c, and both share the slots of Config.Concurrent.
 func (c *Compiler) With(kind engines.Kind) *Compiler {
 	cfg := c.cfg
 	cfg.Engine = kind
-	return newCompiler(cfg, c.line)
+	return newCompiler(cfg, c.line, c.images)
 }
 
 // newCompiler makes a Compiler with a complete configuration.
-func newCompiler(cfg Config, line *turns.Line) *Compiler {
+func newCompiler(cfg Config, line *turns.Line, images *images) *Compiler {
 	return &Compiler{
 		cfg:          cfg,
 		line:         line,
+		images:       images,
 		store:        &store{engine: cfg.Engine, dir: cfg.CacheDir, maxBytes: cfg.MaxBytes, program: sync.OnceValues(program)},
 		known:        map[digest]outcome{},
 		compilations: map[digest]*compilation{},

@@ -80,7 +80,11 @@ func (s *store) code(o outcome, owner string) (*os.File, error) {
 		}
 		f.Close()
 	}
-	if err := s.putFile(path, code); err != nil {
+	err = s.putFile(path, func(f *os.File) error {
+		_, err := io.Copy(f, code)
+		return err
+	}, os.Rename)
+	if err != nil {
 		return nil, err
 	}
 	s.limit()
@@ -112,8 +116,8 @@ func openRegular(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// putFile writes a file that appears complete, and that cannot be written to.
-func (s *store) putFile(path string, content io.Reader) error {
+// putFile writes a file that appears complete, and that cannot be written to. rename has it appear.
+func (s *store) putFile(path string, write func(*os.File) error, rename func(from, to string) error) error {
 	scratch, err := s.scratch()
 	if err != nil {
 		return err
@@ -124,9 +128,8 @@ func (s *store) putFile(path string, content io.Reader) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(f, content)
-	if err := errors.Join(err, f.Close()); err != nil {
+	if err := errors.Join(write(f), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(fresh, path)
+	return rename(fresh, path)
 }

@@ -23,6 +23,7 @@ import (
 //	<digest>.compiled   the name of the file with the module's native code
 //	<digest>.refused    why the module was refused
 //	<key>.mapped        native code of a module alone, for one owner
+//	<key>.image         an image of a module for one owner, whose files have names that begin alike
 //	<key>.prepared      a module as it was prepared, by one program under one configuration
 //	compiling-*         folders of running children
 //
@@ -74,13 +75,14 @@ func (s *store) open(ctx context.Context) (string, error) {
 	return fingerprint, nil
 }
 
-// sweep removes the temporary directories of processes that died. It ignores errors.
+// sweep removes the temporary directories of processes that died, and old images. It ignores errors.
 func (s *store) sweep() {
 	for _, folder := range s.byAge(scratchPrefix + "*") {
 		if info, err := os.Lstat(folder); err == nil && time.Since(info.ModTime()) > scratchAge {
 			_ = os.RemoveAll(folder)
 		}
 	}
+	s.removeOldImages()
 }
 
 func (s *store) scratch() (string, error) {

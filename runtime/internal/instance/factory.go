@@ -24,32 +24,47 @@ type Factory struct {
 	globals  []uint64        // of the image
 	now      time.Duration   // of the image, since Clock.Time
 	started  limits.Start
+	unsaved  string            // why the image is not the saved one; empty if it is, or there is none
+	saves    bool              // the image is made in a new file
+	state    *guest.ImageState // of that image; nil if there is none
 }
 
-// NewFactory compiles a module, starts its first instance, and makes the image from which others start. It calls
-// compiled, unless that is nil, when all files that running the module needs are open and the guest has not run yet.
-// ctx bounds the work.
-func NewFactory(ctx context.Context, e engine.Engine, h *guest.Host, compiled func() error) (*Factory, error) {
+// A Setup says how a factory starts.
+type Setup struct {
+	Engine engine.Engine // required
+	// Compiled is called when a module is compiled, all files that running it needs are open, and the guest has not run yet.
+	// Nil calls nothing.
+	Compiled func() error
+	// Image is the file for the image; the zero value is for an image of this process alone.
+	Image ImageFile
+}
+
+// NewFactory compiles a module, starts its first instance, and makes the image from which others start; with a saved image it
+// starts none. ctx bounds the work.
+func NewFactory(ctx context.Context, h *guest.Host, s Setup) (*Factory, error) {
 	f := &Factory{Host: h}
-	if err := f.open(ctx, e, compiled); err != nil {
+	if err := f.open(ctx, &s); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-func (f *Factory) open(ctx context.Context, e engine.Engine, opened func() error) error {
-	compiled, err := e.Compile(ctx, f.Module.Code.Binary, hostFuncs())
+func (f *Factory) open(ctx context.Context, s *Setup) error {
+	compiled, err := s.Engine.Compile(ctx, f.Module.Code.Binary, hostFuncs())
 	if err != nil {
 		return err // and compiled may be a nil of any engine
 	}
 	f.compiled = compiled
-	if f.reserve, err = snapshot.NewReserve(); err != nil {
+	if err := f.prepareImage(&s.Image); err != nil {
 		return fmt.Errorf("image: %w", err)
 	}
-	if opened != nil {
-		if err := opened(); err != nil {
+	if s.Compiled != nil {
+		if err := s.Compiled(); err != nil {
 			return err
 		}
+	}
+	if f.image != nil {
+		return nil
 	}
 	return f.start(ctx)
 }
@@ -83,7 +98,9 @@ func (f *Factory) describe(ctx *deadline.Context, s *Instance) error {
 
 // Info returns how instances start and are reset.
 func (f *Factory) Info() guest.Info {
-	info := guest.Info{Reset: guest.ResetInPlace, Why: f.Module.Code.CanDirty, Start: f.started, Copied: f.copied()}
+	info := guest.Info{
+		Reset: guest.ResetInPlace, Why: f.Module.Code.CanDirty, Start: f.started, Copied: f.copied(), Unsaved: f.unsaved, State: f.state,
+	}
 	switch {
 	case f.image == nil:
 		info.Reset, info.Why = guest.StartFresh, info.Why+", and did so while it started"

@@ -90,7 +90,7 @@ func (f *Factory) captureImage(s *Instance) error {
 	if s.dirty.Get() != 0 {
 		return nil
 	}
-	image, err := snapshot.NewOf(s.memory, snapshot.Config{Limit: f.memoryLimit(), Idle: f.Limits.Calls, Reserve: f.reserve})
+	image, err := snapshot.NewOf(s.memory, f.imageConfig())
 	if err != nil {
 		return fmt.Errorf("image: %w", err)
 	}
@@ -101,6 +101,7 @@ func (f *Factory) captureImage(s *Instance) error {
 	if s.fake != nil {
 		f.now = s.fake.now
 	}
+	f.noteState()
 	return nil
 }
 

@@ -12,16 +12,11 @@ import (
 )
 
 // InProcess runs guests in this process. Engine is required.
-type InProcess struct {
-	Engine engine.Engine
-	// Compiled is called when a module is compiled, all files that running it needs are open, and the guest has not run
-	// yet. Nil calls nothing.
-	Compiled func() error
-}
+type InProcess instance.Setup
 
 // Open implements [guest.Runner].
 func (r InProcess) Open(ctx context.Context, h *guest.Host) (guest.Guests, error) {
-	factory, err := instance.NewFactory(ctx, r.Engine, h, r.Compiled)
+	factory, err := instance.NewFactory(ctx, h, instance.Setup(r))
 	if err != nil {
 		return nil, err
 	}

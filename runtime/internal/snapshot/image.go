@@ -39,6 +39,7 @@ type Config struct {
 	// Method is how memories are reset. Zero means the quickest that works here. A method that does not work is an
 	// error.
 	Method Method
+
 	// Reserve has system resources that were acquired before. Nil acquires them now.
 	Reserve *Reserve
 }
@@ -91,16 +92,24 @@ func newImage(memory []byte, parts []extent, cfg Config, method Method) (*Image,
 	if err != nil {
 		return nil, fmt.Errorf("image: %w", err)
 	}
-	length, bound := uint64(len(memory)), cfg.Idle
+	return imageOf(m, cfg, method), nil
+}
+
+// imageOf makes the image that a backing has.
+func imageOf(m *backing, cfg Config, method Method) *Image {
+	length, bound := uint64(len(m.bytes)), cfg.Idle
 	if bound == 0 {
 		bound = defaultIdle
 	}
-	return &Image{backing: m, length: length, limit: max(cfg.Limit, length), bound: bound, method: method}, nil
+	return &Image{backing: m, length: length, limit: max(cfg.Limit, length), bound: bound, method: method}
 }
 
-func (cfg Config) check(memory []byte) error {
+func (cfg Config) check(memory []byte) error { return cfg.checkLength(uint64(len(memory))) }
+
+// checkLength checks the configuration of an image with that length.
+func (cfg Config) checkLength(length uint64) error {
 	errs := []error{checkLimit(cfg.Limit)}
-	if length := uint64(len(memory)); length%pageSize != 0 {
+	if length%pageSize != 0 {
 		errs = append(errs, fmt.Errorf("length of %d bytes is not a multiple of 64 KiB", length))
 	} else if cfg.Limit != 0 && length > cfg.Limit || length > maxLimit {
 		errs = append(errs, fmt.Errorf("length of %d bytes is over the limit of %d", length, cfg.Limit))

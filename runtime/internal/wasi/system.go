@@ -32,6 +32,13 @@ type Real struct{}
 // start is the origin of the monotonic clock.
 var start = time.Now()
 
+// Continue has the monotonic clock go on from a reading in an earlier process, so that it does not go back for a guest that has
+// seen that one. It must be called before any guest runs.
+func Continue(reading uint64) { start = time.Now().Add(-time.Duration(min(reading, maxReading))) }
+
+// maxReading bounds what Continue takes, in nanoseconds: a hundred years.
+const maxReading = uint64(100 * 365 * 24 * time.Hour)
+
 // Now implements [System].
 func (Real) Now(c Clock) uint64 {
 	if c == Monotonic {

@@ -228,3 +228,15 @@ func TestAGuestSeesTheSystemOfItsHost(t *testing.T) {
 		t.Errorf("until then: got errno %d, slept %v", got, host.slept)
 	}
 }
+
+func TestTheMonotonicClockContinues(t *testing.T) {
+	now := func() uint64 { return wasi.Real{}.Now(wasi.Monotonic) }
+	for _, reading := range []uint64{now(), 1e18, 1 << 63, 1<<64 - 1} {
+		wasi.Continue(reading)
+		first, second := now(), now()
+		if first < min(reading, 3e18) || second < first || first > 1<<62 {
+			t.Errorf("after %d the clock says %d, then %d", reading, first, second)
+		}
+	}
+	wasi.Continue(0)
+}

@@ -34,6 +34,9 @@ type guests struct {
 	owner  string        // in the group of the runner; empty for that before it
 	meter  *fair.Meter   // of its workers; nil if the calls wait for no processors
 
+	images   ImageStore // nil for none
+	noImages string     // why there is none; empty if no images are saved
+
 	// owned by the goroutine that starts a worker
 	compiled   string   // directory of the compiled module; empty when it is not known to be there
 	module     *os.File // the module without code, if it cannot be loaded again; nil before the first start
@@ -52,6 +55,7 @@ type guests struct {
 	usedAt atomic.Int64           // when NativeCode.Used was called, as called
 	memory memory
 	closed sync.Once
+	saving sync.WaitGroup // of images
 
 	opened  atomic.Bool // workers is set
 	crashed atomic.Bool // the last worker ended by itself
@@ -167,7 +171,8 @@ func (g *guests) startOne(ctx context.Context) (_ *worker, err error) {
 	if code != nil {
 		defer code.Close()
 	}
-	w, err := start(ctx, g, files{module, code})
+	w, image, err := g.startFrom(ctx, files{module: module, code: code})
+	defer image.close()
 	if w != nil {
 		if used, err := w.process.CPU(); err == nil {
 			g.charge(used - w.usedBefore)
@@ -185,7 +190,8 @@ func (g *guests) startOne(ctx context.Context) (_ *worker, err error) {
 	}
 	g.recompiled = false
 	copied = cmp.Or(copied, w.ready.Copied)
-	g.runner.current.Store(&Isolation{Layers: w.ready.Layers, Namespaces: w.process.Namespaces(), Copied: copied})
+	unsaved := g.noteImage(image, w)
+	g.runner.current.Store(&Isolation{Layers: w.ready.Layers, Namespaces: w.process.Namespaces(), Copied: copied, Unsaved: unsaved})
 	return w, nil
 }
 
@@ -197,6 +203,21 @@ func (g *guests) use() {
 	if dir := g.usedIn.Load(); dir != nil {
 		g.runner.code.Used(g.life, *dir)
 	}
+}
+
+// startFrom starts a worker with the saved image, if there is one. If that worker does not start, the image may be the reason: it
+// is removed, and another worker starts the guest. The caller closes the image, also after an error.
+func (g *guests) startFrom(ctx context.Context, send files) (*worker, *image, error) {
+	send.image = g.openImage()
+	w, err := start(ctx, g, send)
+	if err == nil || send.image.kind != protocol.SavedImage || ctx.Err() != nil {
+		return w, send.image, err
+	}
+	g.dropImage(send.image, err)
+	send.image.close()
+	send.image = newImage(send.image.key, "the worker with the saved image has not started")
+	w, err = start(ctx, g, send)
+	return w, send.image, err
 }
 
 // charge charges the processor time of a start to the owner of the module.
@@ -377,6 +398,7 @@ func (g *guests) close() error {
 	if g.workers != nil {
 		_ = g.workers.Close() // the last worker's error does not matter
 	}
+	g.saving.Wait()
 	if g.module == nil {
 		return nil
 	}

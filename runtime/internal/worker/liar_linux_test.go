@@ -37,13 +37,16 @@ const (
 // lie does what a role is about, after a proper beginning unless that is what it is about.
 func lie(role string) (err error) {
 	l := &liar{}
-	if l.control, err = protocol.Open(os.NewFile(fdControl, "control"), 2); err != nil {
+	if l.control, err = protocol.Open(os.NewFile(fdControl, "control"), protocol.MaxFiles); err != nil {
 		return err
 	}
 	if l.link, err = protocol.Open(os.NewFile(fdLink, "link"), 0); err != nil {
 		return err
 	}
 	if start, ok := bornLiars()[role]; ok {
+		return start(l)
+	}
+	if start, ok := imageLiars()[role]; ok {
 		return start(l)
 	}
 	answer, ok := lies()[role]
@@ -63,19 +66,24 @@ func lie(role string) (err error) {
 
 // begin receives the start request.
 func (l *liar) begin() error {
-	_, text, err := l.control.Next()
-	if err != nil {
-		return err
-	}
-	var request protocol.StartRequest
-	if err := json.Unmarshal(text, &request); err != nil {
-		return err
-	}
-	files, err := l.control.TakeFiles(request.Files())
+	files, err := l.beginWith()
 	for _, f := range files {
 		f.Close()
 	}
 	return err
+}
+
+// beginWith is begin, and returns the files.
+func (l *liar) beginWith() ([]*os.File, error) {
+	_, text, err := l.control.Next()
+	if err != nil {
+		return nil, err
+	}
+	var request protocol.StartRequest
+	if err := json.Unmarshal(text, &request); err != nil {
+		return nil, err
+	}
+	return l.control.TakeFiles(request.Files())
 }
 
 func (l *liar) ready(news string) error { return l.say(protocol.KindReady, []byte(news)) }

@@ -35,6 +35,9 @@ type NativeCode struct {
 	// Code opens the file of the native code alone in a directory that Compile has returned, for the owner of ctx; a worker maps
 	// it. Without it, and after an error, a worker copies the code from the directory. Nil is for engines that map it themselves.
 	Code func(ctx context.Context, dir string) (*os.File, error)
+	// Images returns what keeps the images of the modules that the owner of ctx has, so that only the first worker of a module starts
+	// its guest. Nil keeps none.
+	Images func(ctx context.Context) (ImageStore, error)
 	// Used is called with the directory whenever a worker was started from it, and every few minutes while that is called, for the owner of
 	// ctx. Nil calls nothing.
 	Used func(ctx context.Context, dir string)
@@ -109,6 +112,7 @@ type shared struct {
 
 	standby  standby
 	activity activity
+	saves    slot                      // in which an image is saved
 	current  atomic.Pointer[Isolation] // of the worker last started
 }
 
@@ -117,6 +121,7 @@ type Isolation struct {
 	Layers     confine.Layers      // as reported by the worker; the parent cannot check them
 	Namespaces []process.Namespace // as it was started
 	Copied     string              // why its native code is a copy of its own; empty if it is mapped
+	Unsaved    string              // why it has started its guest; empty if it has a saved image, or none are saved
 }
 
 // New makes a Runner. It starts no process before a module is opened.
@@ -140,7 +145,7 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &shared{cfg: cfg, made: time.Now(), starts: turns.New(cmp.Or(cfg.MaxStarts, 2*goruntime.GOMAXPROCS(0)))}
+	s := &shared{cfg: cfg, made: time.Now(), starts: turns.New(cmp.Or(cfg.MaxStarts, 2*goruntime.GOMAXPROCS(0))), saves: newSlot()}
 	r := s.newRunner(cfg.NativeCode)
 	r.standby.runner, r.standby.size = r, cmp.Or(cfg.Standby, 1)
 	return r, nil
@@ -179,6 +184,12 @@ func (r *Runner) open(ctx context.Context, h *guest.Host) (*guests, error) {
 	g.meter = h.Share.NewMeter(g.usedCPU)
 	if r.cfg.OwnerOf != nil {
 		g.owner = r.cfg.OwnerOf(ctx)
+	}
+	if r.code.Images != nil {
+		var err error
+		if g.images, err = r.code.Images(ctx); err != nil {
+			g.images, g.noImages = nil, err.Error()
+		}
 	}
 	g.life, g.end = context.WithCancel(context.WithoutCancel(ctx))
 	for _, first := range []*live.Group{h.Live, r.cfg.Live} {

@@ -59,6 +59,9 @@ func newRunnerIn(tb testing.TB, dir string, cfg worker.Config) *worker.Runner {
 	if cfg.Code == nil && c.MapsCode() {
 		cfg.Code = c.Code
 	}
+	if cfg.Images == nil {
+		cfg.Images = func(ctx context.Context) (worker.ImageStore, error) { return c.Images(ctx) }
+	}
 	r, err := worker.New(cfg)
 	if err != nil {
 		tb.Fatal(err)

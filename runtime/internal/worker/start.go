@@ -30,6 +30,7 @@ var errStartTimeout = errors.New("the worker was not ready in time")
 type files struct {
 	module *os.File
 	code   *os.File // nil for a worker that copies it
+	image  *image
 }
 
 // start assigns a worker to a module, whose files it sends, and waits until the worker is ready.
@@ -119,10 +120,14 @@ func closeAll(conns []*protocol.Conn) error {
 // handshake sends the start request with its files, and waits until the guests have started. Unless others are called
 // meanwhile, the worker starts with all processors; it begins before they are given to it, which takes a while.
 func (w *worker) handshake(ctx context.Context, send files, contended bool) error {
-	request, all := w.startRequest(), []*os.File{send.module}
+	request, all := w.guests.startRequest(), []*os.File{send.module}
+	request.Threads = w.threads()
 	if send.code != nil {
 		request.Mapped = true
 		all = append(all, send.code)
+	}
+	if request.Image = send.image.kind; request.Image != protocol.NoImage {
+		all = append(all, send.image.file)
 	}
 	text, err := json.Marshal(request)
 	if err != nil {
@@ -138,14 +143,14 @@ func (w *worker) handshake(ctx context.Context, send files, contended bool) erro
 	return err
 }
 
-// startRequest returns the worker's task.
-func (w *worker) startRequest() *protocol.StartRequest {
-	g, h := w.guests, w.guests.host
+// startRequest returns the task of a worker, without what differs from one worker to the next.
+func (g *guests) startRequest() *protocol.StartRequest {
+	h := g.host
 	reset, _ := snapshot.Probe() // doctor reports why there is no faster method
 	return &protocol.StartRequest{
 		Limits: h.Limits, Lifecycle: h.MaxLifecycle, Config: h.Values, Clock: h.Clock, Records: h.Records, Expose: h.ExposeErrors,
 		Services: slices.Sorted(maps.Keys(h.Services)),
-		Compiled: []byte(g.compiled), Processors: goruntime.GOMAXPROCS(0), Threads: w.threads(), Reset: reset,
+		Compiled: []byte(g.compiled), Processors: goruntime.GOMAXPROCS(0), Reset: reset,
 		Engine: g.runner.code.Engine, Tests: g.runner.tests(), LogLevel: int(logLevel(h.Logger)),
 	}
 }

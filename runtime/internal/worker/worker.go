@@ -25,6 +25,7 @@ type worker struct {
 	guests *guests // nil while it is a standby worker
 	ready  *link.Ready
 	places *places // nil until it is ready
+	image  *image  // that it has started from; nil if it has started its guest
 
 	usedBefore time.Duration // processor time that it had used as a standby worker
 
@@ -83,6 +84,9 @@ func (w *worker) endOf(err error) live.End {
 	switch {
 	case err != nil:
 		w.guests.crashed.Store(true)
+		if w.image != nil { // the next worker starts the guest
+			w.guests.dropImage(w.image, err)
+		}
 		return live.Crashed
 	case w.guests.closing.Load():
 		return live.Closed

@@ -112,6 +112,12 @@ func diagnosisRows(d *diagnosis) [][3]string {
 	if d.Copied != "" {
 		rows = append(rows, [3]string{"native code", "", "each worker has a copy, which takes more memory: " + d.Copied})
 	}
+	switch {
+	case d.Unsaved != "":
+		rows = append(rows, [3]string{"saved images", "off", "each worker starts its guest, which takes longer: " + d.Unsaved})
+	case d.Err == "" && d.Isolation == runtime.IsolateProcess.String():
+		rows = append(rows, [3]string{"saved images", "on"})
+	}
 	for _, t := range d.Compilers {
 		rows = append(rows, compilerRow(t))
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/codedir"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/instance"
 	"github.com/wasmres/wasmres/runtime/internal/module"
 	"github.com/wasmres/wasmres/runtime/internal/pool"
 	"github.com/wasmres/wasmres/runtime/internal/snapshot"
@@ -61,20 +63,16 @@ func (c *child) load(first *connection, files []*os.File) (err error) {
 		return err
 	}
 	logger := slog.New(&handler{level: slog.Level(c.request.LogLevel), log: c.log})
-	var code *os.File
-	closeCode := func() error { return nil }
-	if c.request.Mapped {
-		code = files[1]
-		closeCode = sync.OnceValue(code.Close)
-		defer closeCode()
-	}
+	code, image := c.optionalFiles(files[1:])
+	closeFiles := sync.OnceValue(func() error { return closeAll(files[1:]) })
+	defer closeFiles()
 	e, err := c.openEngine(code, logger)
 	if err != nil {
 		return err
 	}
-	runner := pool.InProcess{Engine: e, Compiled: func() error {
-		if err := closeCode(); err != nil { // it is mapped, and the guest runs next
-			return fmt.Errorf("file of native code: %w", err)
+	runner := pool.InProcess{Engine: e, Image: image, Compiled: func() error {
+		if err := closeFiles(); err != nil { // they are mapped, and the guest runs next
+			return fmt.Errorf("close the files of native code and image: %w", err)
 		}
 		return c.seal(first)
 	}}
@@ -87,6 +85,25 @@ func (c *child) load(first *connection, files []*os.File) (err error) {
 		err = protocol.UnmapFile(text)
 	}
 	return err
+}
+
+// optionalFiles returns the files that the request says come after that of the module.
+func (c *child) optionalFiles(files []*os.File) (code *os.File, image instance.ImageFile) {
+	if c.request.Mapped {
+		code, files = files[0], files[1:]
+	}
+	if c.request.Image != protocol.NoImage {
+		image = instance.ImageFile{File: files[0], Saved: c.request.Image == protocol.SavedImage}
+	}
+	return code, image
+}
+
+func closeAll(files []*os.File) error {
+	var errs []error
+	for _, f := range files {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
 }
 
 func errNoCode() *abi.Error {

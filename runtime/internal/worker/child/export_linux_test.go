@@ -57,7 +57,7 @@ func (c *Child) Serve(socket, window *os.File) error {
 
 // Control handles the messages of a control connection until it ends, and gives the error that ended it.
 func (c *Child) Control(socket *os.File) (err error) {
-	if c.control, err = protocol.Open(socket, 2); err != nil {
+	if c.control, err = protocol.Open(socket, protocol.MaxFiles); err != nil {
 		return err
 	}
 	defer c.control.Close()

@@ -43,7 +43,7 @@ func MainWith(hooks Hooks) {
 // work serves calls until the parent closes the control connection. It reports an error before the worker is ready on
 // the first link.
 func work(hooks Hooks) error {
-	control, err := protocol.Open(os.NewFile(protocol.FDControl, "control"), 2)
+	control, err := protocol.Open(os.NewFile(protocol.FDControl, "control"), protocol.MaxFiles)
 	if err != nil {
 		return err
 	}

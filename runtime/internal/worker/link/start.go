@@ -13,6 +13,7 @@ type Ready struct {
 	protocol.ReadyMessage
 	Tape     *guest.Tape // what the services answered meanwhile; nil unless calls are recorded
 	Manifest []byte      // as the guest describes itself; nil when it is packed into the module
+	Asked    bool        // the guest has asked a service for something
 }
 
 // Start handles the worker's messages on its first link until its guests have started. Add must have added the link.
@@ -59,6 +60,7 @@ func (l *link) start(ctx context.Context) (*Ready, error) {
 		case protocol.KindFrame:
 			ready.Manifest = append([]byte{}, payload...)
 		default:
+			ready.Asked = ready.Asked || kind == protocol.KindAsk
 			if err := c.handle(ctx, kind, payload); err != nil {
 				return nil, err
 			}

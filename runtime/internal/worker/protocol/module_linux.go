@@ -24,6 +24,9 @@ func MemfdOf(b []byte) (*os.File, error) {
 	return f, nil
 }
 
+// NewImageFile makes an empty file in memory for the image of a worker. The caller closes it.
+func NewImageFile() (*os.File, error) { return memfd("wasmres-image") }
+
 // MapFile maps a file of [MemfdOf] until UnmapFile, without a copy of it.
 func MapFile(f *os.File) ([]byte, error) {
 	info, err := f.Stat()

@@ -14,6 +14,9 @@ func MemfdOf([]byte) (*os.File, error) {
 	return nil, fmt.Errorf("workers on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
 
+// NewImageFile returns [errors.ErrUnsupported].
+func NewImageFile() (*os.File, error) { return nil, errors.ErrUnsupported }
+
 // MapFile returns [errors.ErrUnsupported].
 func MapFile(*os.File) ([]byte, error) { return nil, errors.ErrUnsupported }
 

@@ -25,8 +25,8 @@ const (
 	FDWindow             // and its window
 )
 
-// A StartRequest is the task of a worker, as JSON. The file of the module comes with it and, if Mapped is true, then that of the
-// native code.
+// A StartRequest is the task of a worker, as JSON. The file of the module comes with it; then, if Mapped is true, that of the
+// native code, and that of Image.
 type StartRequest struct {
 	Limits    limits.Limits `json:"limits"`
 	Lifecycle abi.Lifecycle `json:"lifecycle"` // the longest that is granted
@@ -34,6 +34,7 @@ type StartRequest struct {
 	Services  []abi.Service `json:"services"`               // granted ones
 	Compiled  []byte        `json:"compiled"`               // path of the directory with the native code, the only readable one
 	Mapped    bool          `json:"mapped,omitempty"`       // the native code is also in a file to be mapped
+	Image     ImageFile     `json:"image,omitempty"`        // what comes for the image
 	Expose    bool          `json:"exposeErrors,omitempty"` // of guests, to clients
 	LogLevel  int           `json:"logLevel"`               // the lowest that the parent logs
 
@@ -50,13 +51,30 @@ type StartRequest struct {
 	Processors int    `json:"processors"` // bound for the worker
 }
 
+// MaxFiles is how many files come with one message to a worker, at most.
+const MaxFiles = 3
+
 // Files returns how many files come with the request.
 func (r *StartRequest) Files() int {
+	n := 1
 	if r.Mapped {
-		return 2
+		n++
 	}
-	return 1
+	if r.Image != NoImage {
+		n++
+	}
+	return n
 }
+
+// An ImageFile says which file comes for the image of a worker.
+type ImageFile string
+
+// The files for an image.
+const (
+	NoImage    ImageFile = ""      // none
+	NewImage   ImageFile = "new"   // an empty file in memory, for the image
+	SavedImage ImageFile = "saved" // a saved image to start from
+)
 
 // engineMemory is for a module's code, and for Go's own heap and stacks, in bytes.
 const engineMemory = 2 << 30
@@ -98,6 +116,8 @@ type ReadyMessage struct {
 const (
 	maxReadyText   = 512 // bytes of each text
 	maxReadyLayers = 16
+	// maxReadyGlobals bounds the globals of an image; one with more is not saved.
+	maxReadyGlobals = 1 << 12
 )
 
 // Decode fills m from a payload. It cuts texts and lists at their bounds.
@@ -112,6 +132,10 @@ func (m *ReadyMessage) Decode(p []byte) error {
 	}
 	m.Why = truncate(m.Why, maxReadyText)
 	m.Copied = truncate(m.Copied, maxReadyText)
+	m.Unsaved = truncate(m.Unsaved, maxReadyText)
+	if m.State != nil && len(m.State.Globals) > maxReadyGlobals {
+		m.State = nil
+	}
 	m.Layers = slices.Clone(m.Layers[:min(len(m.Layers), maxReadyLayers)])
 	for i, l := range m.Layers {
 		m.Layers[i] = confine.Layer{Name: truncate(l.Name, maxReadyText), On: l.On, Detail: truncate(l.Detail, maxReadyText)}
