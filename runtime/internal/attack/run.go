@@ -17,7 +17,8 @@ import (
 const (
 	pace     = 2 * time.Millisecond // from one read of the neighbour to the next
 	startUp  = 5 * time.Second      // of the processes that compile and run a module, on a machine with other work
-	patience = 15 * time.Second     // for an honest read after an attack, and for one of the neighbour
+	patience = 15 * time.Second     // for a read of the neighbour
+	recovery = time.Minute          // for an honest read after an attack: longer than a provider that keeps crashing is refused
 )
 
 // Config is what [Run] attacks.
@@ -99,7 +100,7 @@ func attempt(cfg provider.Config, c hostile.Case) *Attempt {
 	}
 	a := New(c, cfg)
 	for _, module := range c.Modules() {
-		if err := a.Try(module, patience); err != nil {
+		if err := a.Try(module, recovery); err != nil {
 			a.note(a.Codes, fmt.Errorf("close the provider: %w", err))
 		}
 	}
