@@ -50,7 +50,7 @@ func TestRelease(t *testing.T) {
 	}
 	dpkg := guesttest.Tool(t, "dpkg", "dpkg-deb")
 	dist, platform := t.TempDir(), runtime.GOOS+"/"+runtime.GOARCH
-	in(t, sourcetree.Root(), "env", "PLATFORMS="+platform, ".ci/release", "1.2.3", dist)
+	in(t, sourcetree.Root(), "env", "PLATFORMS="+platform, "LEVEL=1", ".ci/release", "1.2.3", dist)
 	name := "wasmres_1.2.3_" + strings.ReplaceAll(platform, "/", "_")
 
 	in(t, dist, "sha256sum", "--check", "--strict", "SHA256SUMS")
