@@ -74,6 +74,11 @@ func TestRelease(t *testing.T) {
 	if err := json.Unmarshal(text, &sbom); err != nil || sbom.BOMFormat != "CycloneDX" || !bytes.Contains(text, []byte("github.com/tetratelabs/wazero")) {
 		t.Errorf("the SBOM has %d components, %v", len(sbom.Components), err)
 	}
+	again := filepath.Join(t.TempDir(), "sbom")
+	in(t, sourcetree.Root(), ".ci/sbom", "1.2.3", again, filepath.Join(unpacked, "wasmres"))
+	if !bytes.Equal(readFile(t, again), text) {
+		t.Errorf("another SBOM of the same program differs: %s", text)
+	}
 	if formula := string(readFile(t, filepath.Join(dist, "wasmres.rb"))); !strings.Contains(formula, name+".tar.gz") {
 		t.Errorf("the formula is %s", formula)
 	}
