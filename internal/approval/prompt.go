@@ -27,6 +27,8 @@ type Terminal struct {
 	In    io.Reader
 	Out   io.Writer
 	Width int // columns; 0 if unknown
+	// Lasting is true if the answer is for later runs: then Once is no answer.
+	Lasting bool
 }
 
 const (
@@ -37,7 +39,10 @@ const (
 
 const opening = "A provider requests capabilities. Text in quotes is the provider's own, and is not to be trusted."
 
-const decisive = "Grant this? yes (and remember it), once (for this run only), or No:"
+const (
+	decisive = "Grant this? yes (and remember it), once (for this run only), or No:"
+	lasting  = "Grant this, and remember it? yes or No:"
+)
 
 // errTooMuch refuses a request that is too long to be read.
 var errTooMuch = errors.New("it requests more than can be shown here")
@@ -68,14 +73,18 @@ func (d *Decision) Prompt(ctx context.Context, t Terminal) (Answer, *policy.Poli
 	for _, line := range granted.Lines() {
 		fmt.Fprintln(t.Out, strings.Join(wrap("- "+escapeAll(line), "  ", t.Width), "\n"))
 	}
-	text, err := p.ask("\n" + strings.Join(hangingIndent(decisive, t.Width), "\n") + " ")
+	question := decisive
+	if t.Lasting {
+		question = lasting
+	}
+	text, err := p.ask("\n" + strings.Join(hangingIndent(question, t.Width), "\n") + " ")
 	if err != nil {
 		return No, nil, err
 	}
-	switch strings.ToLower(text) {
-	case "y", "yes":
+	switch text = strings.ToLower(text); {
+	case text == "y", text == "yes":
 		return Yes, granted, nil
-	case "o", "once":
+	case !t.Lasting && (text == "o" || text == "once"):
 		return Once, granted, nil
 	}
 	fmt.Fprintln(t.Out, "Nothing is granted.")

@@ -72,6 +72,18 @@ func TestPromptShowsWhatIsAskedAndWhy(t *testing.T) {
 	}
 }
 
+// A command whose answer is for later runs neither offers an answer for one run nor takes it.
+func TestALastingPromptHasNoOnce(t *testing.T) {
+	r := approval.Request{Manifest: &abi.Manifest{Name: "notes", Version: "1", Capabilities: []abi.Capability{{Name: "kv"}}}, Digest: digestA, File: "/srv/notes.wasm"}
+	for typed, want := range map[string]approval.Answer{"once\n": approval.No, "yes\n": approval.Yes} {
+		var seen strings.Builder
+		answer, _, err := approval.Decide(r).Prompt(t.Context(), approval.Terminal{In: strings.NewReader(typed), Out: &seen, Lasting: true})
+		if must(t, err); answer != want || strings.Contains(seen.String(), "once (") {
+			t.Errorf("%q: answer %v to %s", typed, answer, &seen)
+		}
+	}
+}
+
 func TestPromptGrantsAFolderAsItIsAskedFor(t *testing.T) {
 	m := asks(`fs {"paths":["/out"],"access":["write"],"max_bytes":"64Mi","max_files":100}`)
 	seen, answer, granted := prompt(t, approval.Request{Manifest: m, Digest: digestA, File: "/srv/notes.wasm"}, "/\nyes\n", 160)

@@ -2,7 +2,6 @@ package install
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -152,9 +151,6 @@ func (p *provider) approve(c *cli.Context) error {
 	granted, err := p.Approve(c)
 	if err != nil {
 		return err
-	}
-	if d := approval.Decide(p.Request); d.Outcome != approval.Granted && len(d.Missing(&policy.Policy{})) > 0 {
-		return errors.New("nothing was written: an answer for one run has no effect here: answer yes, or grant with flags")
 	}
 	for _, a := range approval.Decide(p.Request).Missing(granted) {
 		fmt.Fprintf(c.App.ErrWriter, "The provider also requests %s, which is not granted.\n", printable.Line(a.Capability))

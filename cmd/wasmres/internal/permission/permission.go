@@ -214,15 +214,10 @@ func grantByAsking(c *cli.Context, request approval.Request, given *policy.Polic
 		return cli.Usagef(c, "there is no terminal to ask on: set flags for what to grant, with your own values for words in capitals, as in: %s", decision.Example())
 	}
 	defer closeTTY()
+	tty.Lasting = true
 	answer, granted, err := decision.Prompt(c.Context, *tty)
-	switch {
-	case err != nil:
+	if err != nil || answer == approval.No {
 		return err
-	case answer == approval.Once:
-		fmt.Fprintln(c.App.Writer, "Nothing was granted: an answer for one run has no effect here.")
-		return nil
-	case answer == approval.No:
-		return nil
 	}
 	record := decision.Record(policy.Merge(granted, given), time.Now(), providers.UserName())
 	record.Pinned = c.Bool("pin")

@@ -49,6 +49,7 @@ func Describe(c *cli.Context, arg string) (*Described, error) {
 func (d *Described) Approve(c *cli.Context) (*policy.Policy, error) {
 	tty, closeTTY := AskingTerminal(c)
 	if tty != nil {
+		tty.Lasting = true
 		defer closeTTY()
 	}
 	decision, err := approval.Obtain(c.Context, d.Request, tty, UserName())
