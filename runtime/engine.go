@@ -15,7 +15,7 @@ import (
 // A native compiles modules with one engine, and runs them.
 type native struct {
 	runner  guest.Runner
-	compile func(ctx context.Context, binary []byte, load func() ([]byte, error)) error // nil when modules are compiled in this process
+	compile compileFunc // nil when modules are compiled in this process
 }
 
 // engineOf returns the engine with a name, or that of the Host for none, and makes what runs its modules at its first use.
@@ -43,15 +43,11 @@ func (h *Host) engineOf(name string) (*native, error) {
 // newNative makes what runs the modules of an engine other than that of the Host.
 func (h *Host) newNative(kind engines.Kind) (*native, error) {
 	if h.compiler == nil {
-		return h.openEngine(kind, engine.Config{CacheDir: h.cacheDir, Logger: h.log})
+		return h.openEngine(kind, engine.Config{CacheDir: h.cacheDir, Logger: h.log}, nil)
 	}
 	c := h.compiler.With(kind)
 	if h.workers == nil {
-		n, err := h.openEngine(kind, engine.Config{CacheDir: h.cacheDir, Precompile: c.Folder, Logger: h.log})
-		if err == nil {
-			n.compile = compileOf(c)
-		}
-		return n, err
+		return h.openEngine(kind, engine.Config{CacheDir: h.cacheDir, Precompile: c.Folder, Logger: h.log}, compileOf(c))
 	}
 	runner, err := h.workers.With(codeOf(kind, c))
 	if err != nil {
@@ -70,16 +66,19 @@ func codeOf(kind engines.Kind, c *compiler.Compiler) worker.NativeCode {
 	return code
 }
 
+// A compileFunc compiles a module. It does not hold binary while the module waits for its turn if load is not nil, which returns it again.
+type compileFunc = func(ctx context.Context, binary []byte, load func() ([]byte, error)) error
+
 // compileOf returns what compiles a module: see [compiler.Compiler.FolderOf].
-func compileOf(c *compiler.Compiler) func(ctx context.Context, binary []byte, load func() ([]byte, error)) error {
+func compileOf(c *compiler.Compiler) compileFunc {
 	return func(ctx context.Context, binary []byte, load func() ([]byte, error)) error {
 		_, err := c.FolderOf(ctx, binary, load)
 		return err
 	}
 }
 
-// openEngine opens an engine whose guests run in this process.
-func (h *Host) openEngine(kind engines.Kind, cfg engine.Config) (*native, error) {
+// openEngine opens an engine whose guests run in this process. compile is nil if it compiles them by itself.
+func (h *Host) openEngine(kind engines.Kind, cfg engine.Config, compile compileFunc) (*native, error) {
 	e, err := kind.Open(cfg)
 	if err != nil {
 		return nil, err
@@ -90,5 +89,5 @@ func (h *Host) openEngine(kind engines.Kind, cfg engine.Config) (*native, error)
 		return nil, errors.Join(errors.New("the Host is closed"), e.Close())
 	}
 	h.closers = append(h.closers, e.Close)
-	return &native{runner: pool.InProcess{Engine: e}}, nil
+	return &native{runner: pool.InProcess{Engine: e, Compile: compile}, compile: compile}, nil
 }

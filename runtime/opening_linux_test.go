@@ -44,8 +44,14 @@ func ifsProvider(ifs int) []byte {
 
 // Modules that wait for the compiler keep no others from being opened, whose code is there.
 func TestModulesThatWaitForTheCompilerHoldNoOpening(t *testing.T) {
+	for name, isolation := range map[string]runtime.Isolation{"process": runtime.IsolateProcess, "none": runtime.IsolateNone} {
+		t.Run(name, func(t *testing.T) { testWaitingForTheCompiler(t, isolation) })
+	}
+}
+
+func testWaitingForTheCompiler(t *testing.T, isolation runtime.Isolation) {
 	cache := filepath.Join(t.TempDir(), "cache")
-	h, err := runtime.NewHost(runtime.HostConfig{CacheDir: cache, MaxOpenings: 2, MaxCompiles: 1})
+	h, err := runtime.NewHost(runtime.HostConfig{CacheDir: cache, Isolation: isolation, MaxOpenings: 2, MaxCompiles: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,9 @@ type Factory struct {
 // A Setup says how a factory starts.
 type Setup struct {
 	Engine engine.Engine // required
+	// Compile has a module compiled before Engine compiles it, and does not hold binary while the module waits for its turn if load is not
+	// nil, which returns it again. Nil leaves all to Engine.
+	Compile func(ctx context.Context, binary []byte, load func() ([]byte, error)) error
 	// Compiled is called when a module is compiled, all files that running it needs are open, and the guest has not run yet.
 	// Nil calls nothing.
 	Compiled func() error
@@ -49,7 +52,27 @@ func NewFactory(ctx context.Context, h *guest.Host, s Setup) (*Factory, error) {
 	return f, nil
 }
 
+// compile has the module compiled. It lets go of the module meanwhile, as many may wait for the compiler.
+func (f *Factory) compile(ctx context.Context, s *Setup) error {
+	if s.Compile == nil {
+		return nil
+	}
+	whole, err := f.Module.Load()
+	if err != nil {
+		return err
+	}
+	f.ReleaseModule()
+	if err := s.Compile(f.Share.Context(ctx), whole.Binary(), f.Module.Loader()); err != nil {
+		return err
+	}
+	f.Module, err = f.Module.Load()
+	return err
+}
+
 func (f *Factory) open(ctx context.Context, s *Setup) error {
+	if err := f.compile(ctx, s); err != nil {
+		return err
+	}
 	compiled, err := s.Engine.Compile(ctx, f.Module.Code.Binary, hostFuncs())
 	if err != nil {
 		return err // and compiled may be a nil of any engine
