@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/capability"
@@ -165,7 +167,27 @@ func subject(req *abi.SQLRequest) string {
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	return fmt.Sprintf("%.64q: %s", req.Connection, strings.Join(strings.Fields(text), " "))
+	name := req.Connection
+	if len(name) > maxName {
+		name = strings.ToValidUTF8(name[:maxName], "")
+	}
+	return strconv.Quote(name) + ": " + inOneLine(text)
+}
+
+// maxName is how many bytes of the name of a connection are shown.
+const maxName = 64
+
+// inOneLine replaces each run of white space by one blank, and removes it at both ends.
+func inOneLine(text string) string {
+	wasSpace := true // none at the beginning
+	for _, r := range text {
+		isSpace := unicode.IsSpace(r)
+		if isSpace && (wasSpace || r != ' ') {
+			return strings.Join(strings.Fields(text), " ") // which allocates
+		}
+		wasSpace = isSpace
+	}
+	return strings.TrimSuffix(text, " ")
 }
 
 func (s *SQL) report(ctx context.Context, subject string, message []byte, err error, began time.Time) {

@@ -205,6 +205,15 @@ func TestUsesAreObserved(t *testing.T) {
 		if len(uses) < 3 || bytes < 1_000_000 {
 			t.Errorf("%d uses of %d bytes", len(uses), bytes)
 		}
+		for statement, want := range map[string]string{
+			"select  1": "select 1", " select\n\t1 ": "select 1", "select '\u00a0'": "select ' '", "select 'ü'": "select 'ü'",
+			"select " + strings.Repeat("1", 300): "select " + strings.Repeat("1", 193) + "…",
+		} {
+			_, _ = query(call(t), p, statement) // some systems refuse the last one
+			if got := uses[len(uses)-1].Subject; got != `"main": `+want {
+				t.Errorf("%q: got the subject %q", statement, got)
+			}
+		}
 	})
 }
 
