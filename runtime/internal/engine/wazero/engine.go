@@ -178,7 +178,7 @@ func (l loader) compile(ctx context.Context, binary []byte, host []engine.HostFu
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeModule, "not a WebAssembly module this engine accepts").Because(err)
 	}
-	if err := link(ctx, rt, compiled, host); err != nil {
+	if err := link(ctx, rt, binary, host); err != nil {
 		return nil, err
 	}
 	m := &module{rt: rt, compiled: compiled, resizes: l.resizes, copied: l.err}

@@ -13,23 +13,26 @@ import (
 
 type importName struct{ module, name string }
 
-// link checks all imported functions against host, and instantiates the host modules that have them.
-func link(ctx context.Context, rt wazero.Runtime, compiled wazero.CompiledModule, host []engine.HostFunc) error {
+// link checks all functions that a module imports against host, and instantiates the host modules that have them.
+func link(ctx context.Context, rt wazero.Runtime, binary []byte, host []engine.HostFunc) error {
+	imports, err := importsOf(binary)
+	if err != nil {
+		return abi.Errorf(abi.CodeModule, "the imports of the module cannot be read").Because(err)
+	}
 	known := make(map[importName]engine.HostFunc, len(host))
 	for _, f := range host {
 		known[importName{f.Module, f.Name}] = f
 	}
 	wanted := map[string]bool{}
-	for _, def := range compiled.ImportedFunctions() {
-		mod, name, _ := def.Import()
-		f, ok := known[importName{mod, name}]
+	for _, i := range imports {
+		f, ok := known[i.importName]
 		if !ok {
-			return abi.Errorf(abi.CodeIncompatible, "the module imports %.64q.%.64q, which no host function has", mod, name)
+			return abi.Errorf(abi.CodeIncompatible, "the module imports %.64q.%.64q, which no host function has", i.module, i.name)
 		}
-		if got := signature(def); !got.Equal(f.Type) {
-			return abi.Errorf(abi.CodeIncompatible, "the module imports %s.%s as %s, expected %s", mod, name, got, f.Type)
+		if !i.signature.Equal(f.Type) {
+			return abi.Errorf(abi.CodeIncompatible, "the module imports %s.%s as %s, expected %s", i.module, i.name, i.signature, f.Type)
 		}
-		wanted[mod] = true
+		wanted[i.module] = true
 	}
 	for mod := range wanted {
 		if err := defineHostModule(ctx, rt, mod, host); err != nil {
@@ -57,18 +60,6 @@ func adapt(call func(context.Context, engine.Memory, any, []uint64)) api.GoModul
 	return func(ctx context.Context, mod api.Module, stack []uint64) {
 		call(ctx, mod.Memory(), ctx.Value(hostKey{}), stack)
 	}
-}
-
-func signature(def api.FunctionDefinition) abi.Signature {
-	return abi.Signature{Params: abiTypes(def.ParamTypes()), Results: abiTypes(def.ResultTypes())}
-}
-
-func abiTypes(types []api.ValueType) []abi.ValueType {
-	out := make([]abi.ValueType, len(types))
-	for i, t := range types {
-		out[i] = abi.ValueType(t)
-	}
-	return out
 }
 
 func valueTypes(types []abi.ValueType) []api.ValueType {
