@@ -23,7 +23,7 @@ const mayCompile = 128 << 20
 // judged elsewhere.
 func TestLoadingTakesNoMoreThanItMay(t *testing.T) {
 	alone(t)
-	c, err := compiler.New(compiler.Config{CacheDir: filepath.Join(t.TempDir(), "cache")})
+	c, err := compiler.New(compiler.Config{Engine: enginetest.Kind(), CacheDir: filepath.Join(t.TempDir(), "cache")})
 	if err != nil {
 		t.Fatal(err)
 	}

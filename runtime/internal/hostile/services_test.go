@@ -56,7 +56,7 @@ type attacked struct {
 func TestHostileServicesDoNotHoldACall(t *testing.T) {
 	alone(t)
 	b := startBackends(t)
-	c, err := compiler.New(compiler.Config{CacheDir: guesttest.CacheDir(t)})
+	c, err := compiler.New(compiler.Config{Engine: enginetest.Kind(), CacheDir: guesttest.CacheDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
