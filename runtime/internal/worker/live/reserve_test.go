@@ -102,7 +102,7 @@ func TestStartsPassAReservationThatFindsNothingToStop(t *testing.T) {
 // A start that lacks something else than memory keeps no reservation from its memory.
 func TestReservationsPassAStartWithoutAToken(t *testing.T) {
 	for name, cfg := range map[string]live.Config{
-		"token": {Memory: 100, StartsPerMinute: 1}, "place": {Memory: 100, Max: 1}, "files": {Memory: 100, Files: &lender{most: 1}},
+		"token": {Memory: 100, StartsPerMinute: 1}, "place": {Memory: 100, Max: 1}, "files": {Memory: 100, Files: newLender(1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
