@@ -57,7 +57,10 @@ func (c *fastConn) setState(state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		c.between = true
+	case http.StateActive: // it has the head of a request
+		c.waitsSince.Store(0)
 	case http.StateIdle:
+		c.waitsSince.Store(time.Now().UnixNano())
 		c.between, c.skipped = c.left == 0, 0
 		if len(c.buf) > 0 {
 			c.began = time.Now() // net/http had not asked for it before
@@ -144,9 +147,14 @@ const stub = 4
 // isStub reports whether fewer bytes than stub have come of a further request.
 func (c *fastConn) isStub() bool { return c.served && c.skipped+len(c.buf) < stub }
 
-// passThrough passes a request to net/http. If it is uncertain where the request ends, net/http gets all later bytes.
+// passThrough passes a request to net/http. If it is uncertain where the request ends, net/http gets all later bytes. The connection
+// counts as waiting until net/http has the whole head.
 func (c *fastConn) passThrough(h *head) {
-	c.waitsSince.Store(0)
+	if h.size > 0 {
+		c.waitsSince.Store(0)
+	} else {
+		c.waitsSince.CompareAndSwap(0, time.Now().UnixNano())
+	}
 	c.between, c.left = false, -1
 	if h.lengthKnown {
 		c.left = h.size + h.body

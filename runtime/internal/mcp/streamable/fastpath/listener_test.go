@@ -3,6 +3,7 @@ package fastpath_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/netip"
@@ -152,6 +153,58 @@ func TestOneConnectionTooManyIsClosedWhenAllAreBusy(t *testing.T) {
 		for range busy {
 			g.release <- struct{}{}
 		}
+	})
+}
+
+// A connection that waits for a request gives its file back, whatever it has sent before.
+func TestFilesOfUnusualClientsAreLent(t *testing.T) {
+	body := streamtest.Body("1", "ping", "")
+	head := "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+	for name, request := range map[string]string{
+		"chunked":                   head + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(body), body),
+		"TE":                        head + fmt.Sprintf("TE: trailers\r\nContent-Length: %d\r\n\r\n%s", len(body), body),
+		"Expect":                    head + fmt.Sprintf("Expect: 100-continue\r\nContent-Length: %d\r\n\r\n%s", len(body), body),
+		"half a head":               head + "TE: trailers\r\n",
+		"half a head after a read":  modernRead("test://text") + head + "TE: trailers\r\n",
+		"half a head after another": modernRead("test://text", "Origin", "http://localhost") + head + "TE: trailers\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				shared := streamable.NewConnections(8, nil)
+				s := newServerOf(t, streamtest.Library(), fastpath.Config{Shared: shared})
+				conn, closed := s.join("192.0.2.1", request)
+				t.Cleanup(func() { conn.Close() })
+				if isClosed(closed) {
+					t.Fatal("the server closes the connection by itself")
+				}
+				if !shared.Lend(8) || !isClosed(closed) {
+					t.Error("the connection keeps its file")
+				}
+			})
+		})
+	}
+}
+
+// A connection with a request under way stays open, whatever it has sent before.
+func TestFilesOfBusyUnusualClientsAreNotLent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shared := streamable.NewConnections(8, nil)
+		g := newGate()
+		s := newServerOf(t, g, fastpath.Config{Shared: shared})
+		conn, closed := s.join("192.0.2.1", modernRead("test://gate", "TE", "trailers"))
+		t.Cleanup(func() { conn.Close() })
+		for range 2 {
+			<-g.begun
+			if shared.Lend(8) || isClosed(closed) {
+				t.Fatal("a busy connection has given its file back")
+			}
+			shared.Lend(0)
+			g.release <- struct{}{}
+			synctest.Wait()
+			_, _ = io.WriteString(conn, modernRead("test://gate"))
+		}
+		<-g.begun
+		g.release <- struct{}{}
 	})
 }
 
