@@ -16,8 +16,8 @@ import (
 // DefaultMaxBytes is the default of [Config.MaxBytes].
 const DefaultMaxBytes = 2 << 30
 
-// spared is how long a module stays after its last use, however full the directory is: another process may be about to
-// read it.
+// spared is how long an entry stays after its last use, however full the directory is: another process may be about to
+// read it. It is not for images, which are opened at once and not missed.
 const spared = 10 * time.Minute
 
 // A Cached is one entry of a cache directory.
@@ -124,15 +124,16 @@ func Size(all []Cached) (bytes int64) {
 	return bytes
 }
 
-// Clean removes the least recently used entries of a cache directory, until at most so many bytes are left, and returns
-// them: files of native code alone and images come first, since they are made again in milliseconds. Other processes may use the
-// directory meanwhile. On Unix, a process that reads a removed file can go on reading. On Windows, Clean leaves an open file in place, without an error. A removed module is compiled again when it
-// is needed.
+// Clean removes entries of a cache directory, until at most so many bytes are left, and returns them: images first, the oldest first, then
+// files of native code alone, since they are made again in milliseconds, then all others; of these, the least recently used first. Other
+// processes may use the directory meanwhile. On Unix, a process that reads a removed file can go on reading. On Windows, Clean leaves an
+// open file in place, without an error. A removed module is compiled again when it is needed.
 func Clean(dir string, most int64) (removed []Cached, err error) {
 	return clean(dir, most, time.Time{})
 }
 
-// clean is Clean for entries that were not used since that time; a zero time includes all.
+// clean is Clean for images, and for other entries that were not used since that time; a zero time includes all. It spares no image, so
+// that images have nothing else removed, however many were made lately.
 func clean(dir string, most int64, since time.Time) (removed []Cached, err error) {
 	all, err := List(dir)
 	if err != nil {
@@ -144,7 +145,7 @@ func clean(dir string, most int64, since time.Time) (removed []Cached, err error
 		if size <= most {
 			break
 		}
-		if !since.IsZero() && one.Used.After(since) {
+		if one.Kind != imageKind && !since.IsZero() && one.Used.After(since) {
 			continue
 		}
 		if remove(dir, one) != nil {
@@ -158,10 +159,13 @@ func clean(dir string, most int64, since time.Time) (removed []Cached, err error
 
 // orderOf is the order in which entries of a kind are removed.
 func orderOf(c Cached) int {
-	if c.Kind == mappedKind || c.Kind == imageKind {
+	switch c.Kind {
+	case imageKind:
 		return 0
+	case mappedKind:
+		return 1
 	}
-	return 1
+	return 2
 }
 
 // remove removes the file that marks a module as present before the module itself.

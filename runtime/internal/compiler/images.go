@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,8 +19,13 @@ const (
 	// imageAge is how long after it was made an image is used: what a guest has read of the clock and of random numbers while it
 	// started is in the image, and no older than that.
 	imageAge = 24 * time.Hour
-	// imageTidy is how often Put looks for old images, and for entries beyond the bound of the cache.
+	// imageTidy is how often Put looks for old images, and for entries beyond the bound of the cache, if little is stored.
 	imageTidy = time.Minute
+	// maxOwnerImages bounds the images of one owner.
+	maxOwnerImages = 256
+	// imagePart is which part of the bound of the cache the images of one owner may have, and tidyPart after which part of it Put looks
+	// for entries beyond that bound: a tenant can have images made without end.
+	imagePart, tidyPart = 8, 32
 )
 
 // images are the Images of all owners.
@@ -27,6 +33,7 @@ type images struct {
 	mu     sync.Mutex // guards the fields below
 	of     map[string]*Images
 	tidied time.Time
+	stored int64 // bytes since tidied
 }
 
 // Images has the images of the modules of one owner in the compilation cache. It is safe for concurrent use. Several processes
@@ -118,13 +125,15 @@ func (i *Images) Open(key [sha256.Size]byte) (*os.File, error) {
 	return f, nil
 }
 
-// isOldImage reports whether an image is not used any more. It is if the clock has gone back: then its age is not known.
+// isOldImage reports whether an image is not used any more. It is if it is from the future, as after the clock was set back: then its
+// age is not known. A clock that is set back to a time after the image was made is not noticed, and the image is used for so much longer.
 func isOldImage(info fs.FileInfo, now time.Time) bool {
 	age := now.Sub(info.ModTime())
 	return age > imageAge || age < -time.Minute
 }
 
-// Put stores the image that write writes into an empty file, in place of an earlier one.
+// Put stores the image that write writes into an empty file, in place of an earlier one. Beyond the part of the cache that the owner may
+// have for images, the oldest of its images go.
 func (i *Images) Put(key [sha256.Size]byte, write func(*os.File) error) error {
 	path, err := i.path(key)
 	if err != nil {
@@ -136,8 +145,25 @@ func (i *Images) Put(key [sha256.Size]byte, write func(*os.File) error) error {
 	if err := i.store.putFile(path, write, i.publish); err != nil {
 		return err
 	}
-	i.tidy()
+	i.trim()
+	i.tidy(path)
 	return nil
+}
+
+// trim removes the oldest images of the owner beyond what it may have.
+func (i *Images) trim() {
+	files := i.store.byAge(i.prefix + "*.image")
+	number, left := 0, i.store.maxBytes/imagePart
+	for _, file := range slices.Backward(files) {
+		info, err := os.Lstat(file)
+		if err != nil {
+			continue // another process has removed it
+		}
+		number, left = number+1, left-diskSize(info)
+		if number > maxOwnerImages || left < 0 {
+			_ = os.Remove(file) // likewise
+		}
+	}
 }
 
 // publish renames a file, unless the owner was removed.
@@ -150,12 +176,17 @@ func (i *Images) publish(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// tidy removes what is too much in the cache, once a minute.
-func (i *Images) tidy() {
+// tidy removes what is too much in the cache, once a minute, and more often if much is stored.
+func (i *Images) tidy(stored string) {
+	size := int64(0)
+	if info, err := os.Lstat(stored); err == nil {
+		size = diskSize(info)
+	}
 	i.all.mu.Lock()
-	due := time.Since(i.all.tidied) > imageTidy
+	i.all.stored += size
+	due := time.Since(i.all.tidied) > imageTidy || i.all.stored > i.store.maxBytes/tidyPart
 	if due {
-		i.all.tidied = time.Now()
+		i.all.tidied, i.all.stored = time.Now(), 0
 	}
 	i.all.mu.Unlock()
 	if due {

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,5 +160,52 @@ func TestAFailedImageLeavesNothing(t *testing.T) {
 	}
 	if f, err := images.Open([32]byte{1}); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a directory is an image: %v, %v", f, err)
+	}
+}
+
+// TestAnOwnerHasAPartOfTheCacheForImages saves more images than one owner may have.
+func TestAnOwnerHasAPartOfTheCacheForImages(t *testing.T) {
+	dir, text := t.TempDir(), strings.Repeat("x", 1000)
+	c := newCompiler(t, compiler.Config{CacheDir: dir, MaxBytes: 16_000}) // 2,000 for the images of an owner
+	acme, globex := imagesOf(t, c, "acme"), imagesOf(t, c, "globex")
+	put(t, globex, [32]byte{1}, text)
+	for n := range byte(5) {
+		made := time.Now().Add(-time.Duration(10-n) * time.Hour)
+		for _, file := range imageFiles(t, dir) { // the one that was put last is the youngest
+			if info, err := os.Stat(file); err != nil || time.Since(info.ModTime()) > time.Hour {
+				continue
+			}
+			if err := os.Chtimes(file, made, made); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(t, acme, [32]byte{n}, text)
+	}
+	for n := range byte(5) {
+		if got := content(t, acme, [32]byte{n}); (got == text) != (n >= 3) {
+			t.Errorf("image %d has %d bytes", n, len(got))
+		}
+	}
+	if len(imageFiles(t, dir)) != 3 || content(t, globex, [32]byte{1}) != text {
+		t.Errorf("left are %v", imageFiles(t, dir))
+	}
+}
+
+// TestImagesPushNothingElseOut saves images of many owners beside modules that were not used lately.
+func TestImagesPushNothingElseOut(t *testing.T) {
+	dir := newCacheDir(t)
+	c := newCompiler(t, compiler.Config{CacheDir: dir, MaxBytes: 8000})
+	for n := range byte(20) {
+		put(t, imagesOf(t, c, string('a'+rune(n))), [32]byte{n}, strings.Repeat("x", 1000))
+	}
+	all, err := compiler.List(dir)
+	if err != nil || compiler.Size(all) > 8000 {
+		t.Errorf("the cache has %d bytes, at most 8000 may be there: %v", compiler.Size(all), err)
+	}
+	if got := namesOf(all)[:4]; !slices.Equal(got, []string{"d compiled 300", "c refused 10", "b prepared 500", "a compiled 1100"}) {
+		t.Errorf("left are %q", got)
+	}
+	if len(imageFiles(t, dir)) == 0 {
+		t.Error("no image is left, and there is room for some")
 	}
 }
