@@ -83,9 +83,8 @@ func (c *Compiler) RemoveImages(owner string) error {
 		i.gone = true
 		i.mu.Unlock()
 	}
-	files, err := filepath.Glob(filepath.Join(c.store.dir, imagePrefix(owner)+"*.image"))
-	errs := []error{err}
-	for _, file := range files {
+	var errs []error
+	for _, file := range c.store.byAge(imagePrefix(owner) + "*.image") {
 		errs = append(errs, removeIfThere(file))
 	}
 	return errors.Join(errs...)

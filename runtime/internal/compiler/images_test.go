@@ -209,3 +209,16 @@ func TestImagesPushNothingElseOut(t *testing.T) {
 		t.Error("no image is left, and there is room for some")
 	}
 }
+
+// TestTheImagesOfAnOwnerAreFoundInAnyFolder has a folder whose name is a pattern of other names.
+func TestTheImagesOfAnOwnerAreFoundInAnyFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ca[ch]e")
+	c := newCompiler(t, compiler.Config{CacheDir: dir})
+	put(t, imagesOf(t, c, "acme"), [32]byte{1}, "text")
+	if err := c.RemoveImages("acme"); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}
