@@ -2,6 +2,7 @@ package quota_test
 
 import (
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +20,7 @@ type steppedBook struct {
 	*testing.T
 	*quota.Book
 	path  string
-	ahead time.Duration // of the clock
+	ahead atomic.Int64 // nanoseconds, of the clock, which the goroutine of the Book reads
 }
 
 var bounded = &tenant.Plan{CPUPerDay: perDay}
@@ -35,7 +36,7 @@ func withClock(t *testing.T, ahead time.Duration, f func(b *steppedBook)) {
 		for _, id := range []string{"known", "asked", "later"} {
 			b.Book.Tenant(id, bounded).Used(limits.Usage{CPU: perDay})
 		}
-		b.ahead = ahead
+		b.ahead.Store(int64(ahead))
 		b.restart()
 		defer func() { b.Book.Close() }()
 		b.Book.Tenant("known", bounded)
@@ -51,15 +52,17 @@ func (b *steppedBook) restart() {
 		}
 	}
 	var err error
-	b.Book, err = quota.OpenBook(quota.Config{File: b.path, Now: func() time.Time { return time.Now().Add(b.ahead) }})
+	b.Book, err = quota.OpenBook(quota.Config{File: b.path, Now: func() time.Time { return time.Now().Add(b.clockAhead()) }})
 	if err != nil {
 		b.Fatal(err)
 	}
 }
 
+func (b *steppedBook) clockAhead() time.Duration { return time.Duration(b.ahead.Load()) }
+
 // set sets the clock; the Book has looked at it some seconds later.
 func (b *steppedBook) set(ahead time.Duration) {
-	b.ahead = ahead
+	b.ahead.Store(int64(ahead))
 	time.Sleep(11 * time.Second)
 	synctest.Wait()
 }
@@ -73,7 +76,7 @@ func (b *steppedBook) want(isLeft bool, ids ...string) (after time.Duration) {
 			b.Book.Tenant(id, bounded).Account("=x", admission.Principal).Leave()
 		}
 		if ok != isLeft {
-			b.Errorf("%s, with a clock that is %v ahead: enters: %t, want %t: %+v", id, b.ahead, ok, isLeft, refused)
+			b.Errorf("%s, with a clock that is %v ahead: enters: %t, want %t: %+v", id, b.clockAhead(), ok, isLeft, refused)
 		}
 		after = max(after, refused.RetryAfter)
 	}
@@ -134,7 +137,7 @@ func TestAClockThatIsSetMovesMidnight(t *testing.T) {
 			b.Errorf("there is a budget after %v, want an hour", after)
 		}
 		for range 10 { // the clock is set back again and again
-			b.set(b.ahead - 10*time.Hour)
+			b.set(b.clockAhead() - 10*time.Hour)
 			time.Sleep(3 * time.Hour)
 		}
 		b.want(true, "known", "asked", "later")
