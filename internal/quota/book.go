@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"math"
@@ -40,9 +41,12 @@ func (u Used) plus(more Used) Used {
 type Book struct {
 	// fixed at creation
 	path   string
+	write  func(path string, text []byte, mode fs.FileMode) error // replaces the file
 	logger *slog.Logger
 	stop   context.CancelFunc
 	done   chan struct{} // closed when the goroutine that saves has ended
+
+	saveErr string // that was logged last; empty for none; of the goroutine that saves
 
 	mu       sync.Mutex // guards the fields below
 	calendar *calendar
@@ -50,7 +54,6 @@ type Book struct {
 	today    day   // with those tenants alone that were not asked for: what the file said of them
 	others   []day // as in a file
 	saved    file
-	saveErr  string // that was logged last; empty for none
 	endClose sync.Once
 	closeErr error
 }
@@ -64,7 +67,9 @@ type Config struct {
 
 // OpenBook makes a Book that stores in a file. What the file says of today counts as used; a file that is wrong is logged and
 // replaced. An error is one of reading.
-func OpenBook(cfg Config) (*Book, error) {
+func OpenBook(cfg Config) (*Book, error) { return openBook(cfg, atomicfile.Write) }
+
+func openBook(cfg Config, write func(path string, text []byte, mode fs.FileMode) error) (*Book, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -78,7 +83,8 @@ func OpenBook(cfg Config) (*Book, error) {
 		return nil, fmt.Errorf("read usage of tenants: %w", err)
 	}
 	b := &Book{
-		path: cfg.File, logger: cfg.Logger, done: make(chan struct{}), calendar: newCalendar(cfg.Now), tenants: map[string]*Tenant{}, saved: stored,
+		path: cfg.File, write: write, logger: cfg.Logger, done: make(chan struct{}), calendar: newCalendar(cfg.Now), tenants: map[string]*Tenant{},
+		saved: stored,
 	}
 	b.today = day{Day: b.calendar.name}
 	b.today.Tenants, b.others = split(append([]day{stored.day}, stored.Others...), b.today.Day)
@@ -121,8 +127,6 @@ func (b *Book) saveRegularly(ctx context.Context) {
 
 // report logs a failure to save once.
 func (b *Book) report(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	switch {
 	case err == nil:
 		b.saveErr = ""
@@ -132,24 +136,33 @@ func (b *Book) report(err error) {
 	}
 }
 
-// save writes the file, unless it says the same already.
+// save writes the file, unless it says the same already. Two goroutines must not call it at once: Close does when the other one has
+// ended. It does not hold b.mu while it writes: all requests after a midnight need that lock, and do not wait for a disk.
 func (b *Book) save() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.lookLocked()
-	f := file{Version: fileVersion, day: b.presentLocked(), Others: b.others}
-	if f.Day == b.saved.Day && maps.Equal(f.Tenants, b.saved.Tenants) {
+	f, saved := b.unsaved()
+	if saved {
 		return nil
 	}
 	text, err := json.Marshal(&f)
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(b.path, text, 0o600); err != nil {
+	if err := b.write(b.path, text, 0o600); err != nil {
 		return err
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.saved = f
 	return nil
+}
+
+// unsaved returns what the file has to say, and whether it says so already. What it returns does not change.
+func (b *Book) unsaved() (f file, saved bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lookLocked()
+	f = file{Version: fileVersion, day: b.presentLocked(), Others: b.others}
+	return f, f.Day == b.saved.Day && maps.Equal(f.Tenants, b.saved.Tenants)
 }
 
 // Close stores what was used. It is idempotent.

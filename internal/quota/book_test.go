@@ -1,6 +1,9 @@
 package quota_test
 
 import (
+	"errors"
+	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -117,6 +120,48 @@ func TestUsageIsStoredRegularly(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	})
+}
+
+// The first request of a day begins the day. It waits neither for a disk that does not answer nor for a log that nobody reads; or else
+// this test does not end.
+func TestNoTenantWaitsForTheDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "usage.json")
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(24*time.Hour - 15*time.Second)
+		disk, log := make(chan error), make(blockedLog)
+		b, err := quota.OpenBookWriting(quota.Config{File: path, Logger: slog.New(slog.NewTextHandler(log, nil))},
+			func(string, []byte, fs.FileMode) error { return <-disk })
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := b.Tenant("a", bounded).Account("=x", admission.Principal)
+		for _, answer := range []func(){
+			func() { disk <- errors.New("no space left") },
+			func() { close(log) },
+		} {
+			b.Tenant("a", bounded).Used(limits.Usage{CPU: perDay})
+			time.Sleep(24 * time.Hour) // the Book has begun to save, or to log, and it is another day
+			synctest.Wait()
+			if refused, ok := a.Enter(1); !ok {
+				t.Errorf("refused by %+v on another day", refused)
+			}
+			a.Leave()
+			answer()
+			synctest.Wait()
+		}
+		close(disk)
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A blockedLog takes nothing until it is closed.
+type blockedLog chan struct{}
+
+func (l blockedLog) Write(line []byte) (int, error) {
+	<-l
+	return len(line), nil
 }
 
 func TestAFileThatIsWrong(t *testing.T) {
