@@ -191,6 +191,7 @@ func (g *guests) startOne(ctx context.Context) (_ *worker, err error) {
 	g.recompiled = false
 	copied = cmp.Or(copied, w.ready.Copied)
 	unsaved := g.noteImage(image, w)
+	w.ready.State, w.ready.Manifest = nil, nil // the worker may run for long
 	g.runner.current.Store(&Isolation{Layers: w.ready.Layers, Namespaces: w.process.Namespaces(), Copied: copied, Unsaved: unsaved})
 	return w, nil
 }
@@ -293,7 +294,9 @@ func (g *guests) setReady(r *link.Ready) error {
 	if g.described {
 		return nil
 	}
-	g.info.Store(&r.Info)
+	info := r.Info
+	info.State = nil // it belongs to one image
+	g.info.Store(&info)
 	if g.isLazy() || g.host.Packed() {
 		return nil
 	}

@@ -47,6 +47,9 @@ func startsIn(t *testing.T, dir string, cfg provider.Config, binary []byte) (fir
 	}
 	works(t, m)
 	first = m.Info().Start
+	if m.Info().State != nil {
+		t.Error("what belongs to the image is kept as long as the provider")
+	}
 	if err := m.Close(); err != nil {
 		t.Error(err)
 	}

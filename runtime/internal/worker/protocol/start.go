@@ -120,7 +120,8 @@ const (
 	maxReadyGlobals = 1 << 12
 )
 
-// Decode fills m from a payload. It cuts texts and lists at their bounds.
+// Decode fills m from a payload. It cuts texts and lists at their bounds. It leaves out the manifest of an image, of which the worker
+// says nothing here.
 func (m *ReadyMessage) Decode(p []byte) error {
 	if err := json.Unmarshal(p, m); err != nil {
 		return malformed(KindReady, err.Error())
@@ -133,8 +134,12 @@ func (m *ReadyMessage) Decode(p []byte) error {
 	m.Why = truncate(m.Why, maxReadyText)
 	m.Copied = truncate(m.Copied, maxReadyText)
 	m.Unsaved = truncate(m.Unsaved, maxReadyText)
-	if m.State != nil && len(m.State.Globals) > maxReadyGlobals {
+	switch {
+	case m.State == nil:
+	case len(m.State.Globals) > maxReadyGlobals:
 		m.State = nil
+	default:
+		m.State.Manifest = nil
 	}
 	m.Layers = slices.Clone(m.Layers[:min(len(m.Layers), maxReadyLayers)])
 	for i, l := range m.Layers {

@@ -3,8 +3,10 @@ package protocol_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"testing"
 
+	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 )
 
@@ -41,4 +43,18 @@ func FuzzStartRequest(f *testing.F) {
 			t.Errorf("got %+v, then %+v", d, same)
 		}
 	})
+}
+
+// TestAReadyMessageHasNoManifestOfAnImage finds that a worker cannot have its parent keep what the parent knows itself.
+func TestAReadyMessageHasNoManifestOfAnImage(t *testing.T) {
+	var m protocol.ReadyMessage
+	text, err := json.Marshal(protocol.ReadyMessage{Info: guest.Info{
+		Reset: guest.ResetInPlace, State: &guest.ImageState{Globals: []uint64{1}, Manifest: make([]byte, 700<<10)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Decode(text); err != nil || m.State == nil || len(m.State.Manifest) != 0 || len(m.State.Globals) != 1 {
+		t.Errorf("got %.64q, %v", fmt.Sprint(m.State), err)
+	}
 }
