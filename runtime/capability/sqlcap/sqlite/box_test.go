@@ -221,3 +221,65 @@ func TestPace(t *testing.T) {
 	}
 	other.Missed()
 }
+
+// Paces that want to look take turns; one that is alone looks for as long as it likes.
+func TestPacesTakeTurns(t *testing.T) {
+	sqlite.ReleasePaces()
+	const step = 50 * time.Microsecond
+	now := time.Now()
+	var p, other sqlite.Pace
+	defer p.Missed()
+	defer other.Missed()
+	request := func(p *sqlite.Pace) bool {
+		now = now.Add(step)
+		return p.Observe(now, now)
+	}
+	alone := 0
+	for range 100_000 { // 5 s
+		if request(&p) {
+			alone++
+		}
+	}
+	if alone < 99_000 {
+		t.Errorf("of 100,000 requests of the only session it looks after %d", alone)
+	}
+	var looked [2]int
+	for range 50_000 {
+		for i, one := range []*sqlite.Pace{&p, &other} {
+			if request(one) {
+				looked[i]++
+			}
+		}
+	}
+	if min(looked[0], looked[1]) < 20_000 || looked[0]+looked[1] > 50_000 {
+		t.Errorf("of 50,000 requests of two sessions each, they look after %v", looked)
+	}
+}
+
+// After an answer that came late, as when the system gives the processor to another process, no helper looks for a while.
+func TestALateAnswerEndsLooking(t *testing.T) {
+	sqlite.ReleasePaces()
+	const step = 50 * time.Microsecond
+	now := time.Now()
+	var p, other sqlite.Pace
+	defer p.Missed()
+	defer other.Missed()
+	for range 20 { // both come soon
+		now = now.Add(step)
+		p.Observe(now, now)
+		other.Observe(now, now)
+	}
+	p.Late(now)
+	looks := 0
+	for n := range 1000 { // 50 ms
+		now = now.Add(step)
+		if other.Observe(now, now) || p.Observe(now, now) {
+			if looks++; n < 100 {
+				t.Fatalf("a helper looks after %d requests", n)
+			}
+		}
+	}
+	if looks < 500 {
+		t.Errorf("of 1,000 requests after that, a helper looks after %d", looks)
+	}
+}

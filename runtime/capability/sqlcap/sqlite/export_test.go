@@ -157,8 +157,15 @@ func (p *Pace) Observe(asked, now time.Time) bool {
 // Missed is that of a pace.
 func (p *Pace) Missed() { p.pace.missed() }
 
+// Late is that of a pace.
+func (p *Pace) Late(now time.Time) { p.pace.late(now) }
+
 // ReleasePaces lets any helper look.
-func ReleasePaces() { looking.owner.Store(nil) }
+func ReleasePaces() {
+	looking.owner.Store(nil)
+	looking.rests.Store(0)
+	looking.wanted.Store(0)
+}
 
 // Look has the helper of a session look at its box, for a long time after each answer. It returns false where there is none.
 func Look(s database.Session) bool {

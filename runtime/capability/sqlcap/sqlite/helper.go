@@ -255,7 +255,8 @@ func (h *helper) exchangeQuickly(asked time.Time) (frame, error) {
 	case err != nil:
 		return frame{}, err
 	case !come:
-		h.missed()
+		h.pace.late(time.Now())
+		h.box.look.Store(0)
 		return h.readAnswer()
 	}
 	h.frame = answer[:0]
@@ -266,13 +267,14 @@ func (h *helper) exchangeQuickly(asked time.Time) (frame, error) {
 func (h *helper) look(looks bool) {
 	if h.pace.set(looks); !looks {
 		h.box.look.Store(0)
+		h.box.shut()
 		return
 	}
 	h.stream.part(h.process)
 	h.box.look.Store(uint32(lookTime.Microseconds()))
 }
 
-// missed ends looking for a while: the helper has looked in vain, or its answer takes longer than awaiting it pays.
+// missed ends looking for a while: the helper has looked in vain.
 func (h *helper) missed() {
 	h.pace.missed()
 	h.box.look.Store(0)
