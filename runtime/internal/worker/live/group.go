@@ -335,8 +335,13 @@ func (g *Group) dispatchLocked() {
 			passed = map[*waiter]bool{}
 		}
 		passed[w] = true
+		if w.member == nil {
+			continue
+		}
 		for _, other := range g.waiting { // starts lack the same
-			passed[other] = passed[other] || w.member != nil && other.member != nil
+			if other.member != nil {
+				passed[other] = true
+			}
 		}
 	}
 }
