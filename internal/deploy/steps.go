@@ -88,6 +88,7 @@ func (d *Deployer) step(v *tenant.Version) error {
 		done, err = d.compile(ctx, at, v)
 	case tenant.StateCompiled:
 		done, err = d.try(ctx, at, v)
+		d.removeImagesIfOff(v.Tenant)
 	default:
 		return d.decide(v)
 	}

@@ -103,6 +103,17 @@ func (d *Deployer) try(ctx context.Context, at *place, v *tenant.Version) (func(
 	}, nil
 }
 
+// removeImagesIfOff removes the images of a tenant that was removed or disabled: the server has done so when that became known, and a trial
+// may have begun or ended later.
+func (d *Deployer) removeImagesIfOff(tenantID string) {
+	if t := d.cfg.Store.Snapshot().Tenants[tenantID]; t != nil && !t.Disabled {
+		return
+	}
+	if err := d.cfg.Runtime.RemoveImages(tenantID); err != nil {
+		d.cfg.Logger.Warn("images of a tenant not removed", "tenant", tenantID, "err", err)
+	}
+}
+
 func startText(all bool) string {
 	if all {
 		return "the provider does not start"
