@@ -38,26 +38,20 @@ func (b *Book) look() {
 // that day, with what the Book had of it.
 func (b *Book) lookLocked() {
 	end := b.calendar.end
-	turn := b.calendar.look()
-	if end != b.calendar.end {
-		for _, t := range b.tenants {
-			t.midnight.Store(b.calendar.end)
-		}
-	}
-	switch turn {
+	switch b.calendar.look() {
 	case nextDay:
-		all := b.others
-		if b.today.Day != b.calendar.name { // or else it was too long, and what was used in it counts no more
-			all = append([]day{b.presentLocked()}, all...)
+		ended, all := b.endLocked(), b.others
+		if ended.Day != b.calendar.name { // or else it was too long, and what was used in it counts no more
+			all = append([]day{ended}, all...)
 		}
-		for _, t := range b.tenants {
-			t.cpu.Store(0)
-			t.sent.Store(0)
-		}
-		b.today.Tenants = map[string]Used{}
 		b.renameLocked(all)
 	case renamedDay:
 		b.renameLocked(b.others)
+	}
+	if end != b.calendar.end { // last: requests that read the new midnight do not wait for b.mu, and must find the counts of the new day
+		for _, t := range b.tenants {
+			t.midnight.Store(b.calendar.end)
+		}
 	}
 }
 
@@ -81,10 +75,19 @@ func (b *Book) countLocked(id string, u Used) {
 }
 
 // presentLocked is what the tenants have used today; those that have used nothing are left out.
-func (b *Book) presentLocked() day {
+func (b *Book) presentLocked() day { return b.dayLocked((*Tenant).used) }
+
+// endLocked is presentLocked, but has the tenants begin another day with nothing.
+func (b *Book) endLocked() day {
+	ended := b.dayLocked((*Tenant).reset)
+	b.today.Tenants = map[string]Used{}
+	return ended
+}
+
+func (b *Book) dayLocked(used func(*Tenant) Used) day {
 	d := day{b.today.Day, maps.Clone(b.today.Tenants)}
 	for id, t := range b.tenants {
-		if u := t.used(); u != (Used{}) {
+		if u := used(t); u != (Used{}) {
 			d.Tenants[id] = u
 		}
 	}

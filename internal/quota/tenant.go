@@ -66,8 +66,7 @@ func New(plan *tenant.Plan) *Tenant {
 		mu.Lock()
 		defer mu.Unlock()
 		if c.look() == nextDay {
-			t.cpu.Store(0)
-			t.sent.Store(0)
+			t.reset()
 		}
 		t.midnight.Store(c.end)
 	}
@@ -156,13 +155,18 @@ func (t *Tenant) Today() Used {
 
 func (t *Tenant) used() Used { return Used{CPU: time.Duration(t.cpu.Load()), Bytes: t.sent.Load()} }
 
+// reset returns what was used, and has nothing used from then on. What another goroutine counts meanwhile is in one of both.
+func (t *Tenant) reset() Used { return Used{CPU: time.Duration(t.cpu.Swap(0)), Bytes: t.sent.Swap(0)} }
+
 func (t *Tenant) add(u Used) {
 	t.cpu.Add(int64(u.CPU))
 	t.sent.Add(u.Bytes)
 }
 
-// exhausted returns the refusal of a budget of the day that is used up.
+// exhausted returns the refusal of a budget of the day that is used up. It reads midnight before the counts: when a day begins, the counts
+// change first, so that no count of the day before has the midnight of this one.
 func (t *Tenant) exhausted(now int64, b *bounds) (refused admission.Refusal, is bool) {
+	midnight := t.midnight.Load()
 	switch {
 	case t.cpu.Load() >= int64(b.cpuPerDay):
 		refused.Limit = admission.CPUDay
@@ -171,7 +175,7 @@ func (t *Tenant) exhausted(now int64, b *bounds) (refused admission.Refusal, is 
 	default:
 		return refused, false
 	}
-	refused.Of, refused.Exhausted, refused.RetryAfter = ofTenant, true, atLeast(time.Duration(t.midnight.Load()-now))
+	refused.Of, refused.Exhausted, refused.RetryAfter = ofTenant, true, atLeast(time.Duration(midnight-now))
 	return refused, true
 }
 
