@@ -122,7 +122,7 @@ func TestUsageIsStoredRegularly(t *testing.T) {
 	})
 }
 
-// The first request of a day begins the day. It waits neither for a disk that does not answer nor for a log that nobody reads; or else
+// The first request of a day begins the day. It waits neither for a disk that does not answer nor for a log that no process reads; or else
 // this test does not end.
 func TestNoTenantWaitsForTheDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "usage.json")
