@@ -25,7 +25,7 @@ func Lock(ctx context.Context, file string) (unlock func(), err error) {
 	if err := wait(ctx, f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return func() { _ = f.Close() }, nil
+	return func() { _ = Close(f) }, nil
 }
 
 func wait(ctx context.Context, f *os.File) error {

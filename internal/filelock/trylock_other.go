@@ -12,3 +12,6 @@ import (
 func TryLock(*os.File, bool) (bool, error) {
 	return false, fmt.Errorf("this system has no flock, so nothing is written here: %w", errors.ErrUnsupported)
 }
+
+// Close closes a file.
+func Close(f *os.File) error { return f.Close() }

@@ -383,10 +383,13 @@ func (l *Ledger) Close() error {
 // closeFiles closes what was opened. The lock is the last.
 func (l *Ledger) closeFiles() error {
 	var errs []error
-	for _, f := range []*os.File{l.w.file, l.w.heads, l.lock} {
+	for _, f := range []*os.File{l.w.file, l.w.heads} {
 		if f != nil {
 			errs = append(errs, f.Close())
 		}
+	}
+	if l.lock != nil {
+		errs = append(errs, filelock.Close(l.lock))
 	}
 	return errors.Join(errs...)
 }

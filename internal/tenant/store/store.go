@@ -17,6 +17,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
+	"github.com/wasmres/wasmres/internal/filelock"
 	"github.com/wasmres/wasmres/internal/tenant"
 )
 
@@ -155,7 +156,7 @@ func (s *Store) closeFiles() error {
 		problems = append(problems, s.db.Close())
 	}
 	if s.lock != nil {
-		problems = append(problems, s.lock.Close())
+		problems = append(problems, filelock.Close(s.lock))
 	}
 	return errors.Join(problems...)
 }

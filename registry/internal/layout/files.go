@@ -173,7 +173,7 @@ func (l *Layout) isAbandoned(name string, info fs.FileInfo, age time.Duration, r
 	if err != nil {
 		return false
 	}
-	defer f.Close()
+	defer filelock.Close(f)
 	locked, err := filelock.TryLock(f, true)
 	return err == nil && locked && remove(name) == nil
 }

@@ -33,7 +33,7 @@ func (l *Layout) lockFile(ctx context.Context, name string, exclusive bool) (unl
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return func() { _ = f.Close() }, nil
+	return func() { _ = filelock.Close(f) }, nil
 }
 
 func (l *Layout) waitForLock(ctx context.Context, f *os.File, name string, exclusive bool) error {

@@ -71,7 +71,7 @@ func (l *Layout) isLocked(name string) bool {
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	defer f.Close()
+	defer filelock.Close(f)
 	locked, err := filelock.TryLock(f, true)
 	return err != nil || !locked
 }
