@@ -10,7 +10,8 @@ const (
 )
 
 // A calendar has the days in UTC of a clock that may be set. Budgets go by its days: one ends at midnight, and not because the clock was
-// set. A day whose clock is set goes on by another name, until the midnight of that clock. It is not safe for concurrent use.
+// set. A day whose clock is set goes on by another name, until the midnight of that clock. So does the day on which a machine was
+// suspended, if the monotonic clock stood still meanwhile, as on Linux: a calendar cannot tell both apart. It is not safe for concurrent use.
 type calendar struct {
 	// fixed at creation
 	clock func() time.Time // of the system
