@@ -26,8 +26,8 @@ func duplicate(f *os.File) (fd int, err error) {
 	return fd, os.NewSyscallError("fcntl", err)
 }
 
-// CheckSealed returns an error unless the file is in memory, and no process can change it any more.
-func CheckSealed(f *os.File) error {
+// checkSealed returns an error unless the file is in memory, and no process can change it any more.
+func checkSealed(f *os.File) error {
 	const all = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
 	seals, err := unix.FcntlInt(f.Fd(), unix.F_GET_SEALS, 0)
 	if err == nil && seals&all != all {
@@ -36,21 +36,37 @@ func CheckSealed(f *os.File) error {
 	return err
 }
 
+// CheckSavable returns an error unless [Save] would save the image in the file: no process can change that any more, and it is not larger
+// than a saved one may be.
+func CheckSavable(f *os.File) error {
+	_, _, err := savable(f)
+	return err
+}
+
+// savable is CheckSavable, and returns the length of the memory and what of it is not zero.
+func savable(f *os.File) (length int64, parts []extent, err error) {
+	if err := checkSealed(f); err != nil {
+		return 0, nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return 0, nil, err
+	}
+	length = info.Size()
+	if length <= 0 || length > maxSavedLength || length%pageSize != 0 {
+		return 0, nil, fmt.Errorf("a memory of %d bytes is not saved", length)
+	}
+	parts, err = partsOf(f, length)
+	return length, parts, err
+}
+
 // Save writes an image to a file, and about beside it, for [OpenSaved]. from is the sealed file of the image, which may have any
 // bytes; to is empty. Save returns an error for an image that is larger than a saved one may be.
 func Save(to, from *os.File, about []byte) error {
-	if err := CheckSealed(from); err != nil {
-		return fmt.Errorf("save image: %w", err)
+	if len(about) > maxAbout {
+		return fmt.Errorf("save image: %d bytes beside the memory are not saved", len(about))
 	}
-	info, err := from.Stat()
-	if err != nil {
-		return fmt.Errorf("save image: %w", err)
-	}
-	length := info.Size()
-	if length <= 0 || length > maxSavedLength || length%pageSize != 0 || len(about) > maxAbout {
-		return fmt.Errorf("save image: a memory of %d bytes, and %d beside it, are not saved", length, len(about))
-	}
-	parts, err := partsOf(from, length)
+	length, parts, err := savable(from)
 	if err != nil {
 		return fmt.Errorf("save image: %w", err)
 	}

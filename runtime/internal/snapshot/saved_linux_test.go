@@ -191,6 +191,9 @@ func TestWhatAWorkerGivesIsNotSavedUnchecked(t *testing.T) {
 			if err := snapshot.Save(to, from, nil); err == nil {
 				t.Error("it was saved")
 			}
+			if snapshot.CheckSavable(from) == nil {
+				t.Error("it may wait to be saved")
+			}
 		})
 	}
 }

@@ -10,8 +10,8 @@ import (
 // ReserveIn is for systems that map images.
 func ReserveIn(*os.File) (*Reserve, error) { return nil, errors.ErrUnsupported }
 
-// CheckSealed is for systems that seal files.
-func CheckSealed(*os.File) error { return errors.ErrUnsupported }
+// CheckSavable is for systems that seal files.
+func CheckSavable(*os.File) error { return errors.ErrUnsupported }
 
 // Save is for systems that map images.
 func Save(_, _ *os.File, _ []byte) error { return errors.ErrUnsupported }

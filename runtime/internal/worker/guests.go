@@ -57,6 +57,8 @@ type guests struct {
 	closed sync.Once
 	saving sync.WaitGroup // of images
 
+	isSaving atomic.Bool // an image is saved or waits for that
+
 	opened  atomic.Bool // workers is set
 	crashed atomic.Bool // the last worker ended by itself
 	closing atomic.Bool

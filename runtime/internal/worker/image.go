@@ -105,18 +105,23 @@ func (g *guests) noteImage(i *image, w *worker) (unsaved string) {
 	return i.unsaved
 }
 
+// maxSaves is how many images are saved or wait for that at once: each is in memory that nothing else counts, up to 32 MiB.
+const maxSaves = 8
+
 // saveImage has a new image saved in the background, if the next worker may start from it. No call has run yet, so that the
 // image depends on the module and on what the worker was told, and not on any client: the file must be sealed by now. An image
-// that depends on the answer of a service is not saved, since the answer may change, and may be secret.
+// that depends on the answer of a service is not saved, since the answer may change, and may be secret. While the disk is slow, some
+// images are not saved: the next worker of the provider makes another one.
 func (g *guests) saveImage(i *image, state *guest.ImageState, manifest []byte, asked bool) {
-	err := snapshot.CheckSealed(i.file)
-	switch {
-	case state == nil:
-		err = errors.New("there is no image")
-	case asked:
-		err = errors.New("the guest has called a service while it started")
+	if err := checkStart(state, asked); err != nil {
+		g.runner.cfg.Logger.Debug("image not saved", "err", err)
+		return
 	}
-	if err != nil {
+	if err := snapshot.CheckSavable(i.file); err != nil {
+		g.warnUnsaved(err)
+		return
+	}
+	if err := g.enterSaves(); err != nil {
 		g.runner.cfg.Logger.Debug("image not saved", "err", err)
 		return
 	}
@@ -126,15 +131,48 @@ func (g *guests) saveImage(i *image, state *guest.ImageState, manifest []byte, a
 	saved.Start, saved.Manifest = g.Info().Start, manifest
 	isTurn := g.runner.saves.tryEnter()
 	g.saving.Go(func() {
+		defer g.leaveSaves()
 		defer file.Close()
 		if !isTurn && !g.runner.saves.enter(g.life) {
 			return
 		}
 		defer g.runner.saves.leave()
 		if err := g.putImage(i.key, file, &saved); err != nil {
-			g.runner.cfg.Logger.Warn("image not saved, so the next worker starts its guest", "err", err)
+			g.warnUnsaved(err)
 		}
 	})
+}
+
+func (g *guests) warnUnsaved(err error) {
+	g.runner.cfg.Logger.Warn("image not saved, so the next worker starts its guest", "err", err)
+}
+
+// checkStart returns an error if the start of a guest makes no image that is saved.
+func checkStart(state *guest.ImageState, asked bool) error {
+	switch {
+	case state == nil:
+		return errors.New("there is no image")
+	case asked:
+		return errors.New("the guest has called a service while it started")
+	}
+	return nil
+}
+
+// enterSaves returns an error unless one more image may be saved or wait for that. After it, the caller calls leaveSaves.
+func (g *guests) enterSaves() error {
+	if !g.isSaving.CompareAndSwap(false, true) {
+		return errors.New("an earlier image of the provider is being saved")
+	}
+	if !g.runner.saving.tryEnter() {
+		g.isSaving.Store(false)
+		return errors.New("many other images are being saved")
+	}
+	return nil
+}
+
+func (g *guests) leaveSaves() {
+	g.runner.saving.leave()
+	g.isSaving.Store(false)
 }
 
 func (g *guests) putImage(key [sha256.Size]byte, file *os.File, state *guest.ImageState) error {
@@ -145,12 +183,12 @@ func (g *guests) putImage(key [sha256.Size]byte, file *os.File, state *guest.Ima
 	return g.images.Put(key, func(to *os.File) error { return snapshot.Save(to, file, about) })
 }
 
-// A slot is for one goroutine at a time.
+// A slot is for so many goroutines at a time as newSlot is told.
 type slot chan struct{}
 
-func newSlot() slot { return make(slot, 1) }
+func newSlot(most int) slot { return make(slot, most) }
 
-// tryEnter enters the slot if it is free.
+// tryEnter enters the slot if there is room.
 func (s slot) tryEnter() bool {
 	select {
 	case s <- struct{}{}:

@@ -231,6 +231,58 @@ func TestAWorkerStartsWithoutADiskForItsImage(t *testing.T) {
 	}
 }
 
+// A slowDisk has no images, and stores none until it is released.
+type slowDisk struct {
+	fullDisk
+	released chan struct{}
+}
+
+func (d *slowDisk) Put([32]byte, func(*os.File) error) error {
+	<-d.released
+	return nil
+}
+
+// openImages counts the files in memory that this process has for images.
+func openImages(t *testing.T) (n int) {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		name, _ := os.Readlink("/proc/self/fd/" + f.Name()) // ReadDir's own is closed
+		if strings.HasPrefix(name, "/memfd:wasmres-image") {
+			n++
+		}
+	}
+	return n
+}
+
+func TestFewImagesWaitForASlowDisk(t *testing.T) {
+	takesLong(t)
+	disk := &slowDisk{released: make(chan struct{})}
+	r := newRunnerIn(t, t.TempDir(), worker.Config{
+		NativeCode: worker.NativeCode{Images: func(context.Context) (worker.ImageStore, error) { return disk, nil }},
+	})
+	cfg := provider.Config{Runner: r, Limits: limits.Limits{Timeout: patience}}
+	m := load(t, cfg, wat(t, "faults.wasm"))
+	defer close(disk.released)
+	works(t, m)
+	for range 2 {
+		signal(t, unix.SIGKILL)
+		recovers(t, m)
+	}
+	if n := openImages(t); n != 1 {
+		t.Errorf("%d images of a provider that crashes wait for the disk", n)
+	}
+	for range 9 {
+		works(t, load(t, cfg, wat(t, "faults.wasm")))
+	}
+	if n := openImages(t); n != 8 {
+		t.Errorf("%d images of ten providers wait for the disk, want 8", n)
+	}
+}
+
 func TestAModuleWithoutAnOwnerHasNoImageBesideOwners(t *testing.T) {
 	r := newRunnerIn(t, t.TempDir(), worker.Config{
 		NativeCode: worker.NativeCode{Images: func(context.Context) (worker.ImageStore, error) { return nil, errors.New("no owner") }},

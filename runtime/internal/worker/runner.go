@@ -113,6 +113,7 @@ type shared struct {
 	standby  standby
 	activity activity
 	saves    slot                      // in which an image is saved
+	saving   slot                      // in which images are saved or wait for that
 	current  atomic.Pointer[Isolation] // of the worker last started
 }
 
@@ -145,7 +146,7 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &shared{cfg: cfg, made: time.Now(), starts: turns.New(cmp.Or(cfg.MaxStarts, 2*goruntime.GOMAXPROCS(0))), saves: newSlot()}
+	s := &shared{cfg: cfg, made: time.Now(), starts: turns.New(cmp.Or(cfg.MaxStarts, 2*goruntime.GOMAXPROCS(0))), saves: newSlot(1), saving: newSlot(maxSaves)}
 	r := s.newRunner(cfg.NativeCode)
 	r.standby.runner, r.standby.size = r, cmp.Or(cfg.Standby, 1)
 	return r, nil
