@@ -17,12 +17,12 @@ import (
 func TestRequestsWhileADayBegins(t *testing.T) {
 	withClock(t, 0, func(b *steppedBook) {
 		const tenants = 500
+		time.Sleep(14*time.Hour - 15*time.Second)
 		all := make([]*quota.Tenant, tenants)
 		for i := range all {
 			all[i] = b.Book.Tenant(fmt.Sprint(i), bounded)
 			all[i].Used(limits.Usage{CPU: perDay})
 		}
-		time.Sleep(14*time.Hour - 15*time.Second)
 		b.ahead.Store(int64(30 * time.Second))
 		var running, begun sync.WaitGroup
 		written := make([]int64, tenants)
