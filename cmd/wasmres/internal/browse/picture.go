@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -14,6 +15,10 @@ import (
 
 // errNoPictures is the error on a terminal that draws no pictures.
 var errNoPictures = errors.New("this terminal draws no pictures: kitty, iTerm2, WezTerm and terminals with sixel graphics do")
+
+// shortest is how long a drawing lasts at least. bubbletea starts its renderer again after that, whose clock the goroutine of the
+// renderer before stops when it ends: if that comes later, the screen never changes again.
+const shortest = 200 * time.Millisecond
 
 // A drawing shows a picture in the place of the viewer, until the user presses Enter. It implements [tea.ExecCommand].
 type drawing struct {
@@ -46,6 +51,8 @@ func (*drawing) SetStderr(io.Writer) {}
 
 // Run implements [tea.ExecCommand].
 func (d *drawing) Run() error {
+	end := time.Now().Add(shortest)
+	defer func() { time.Sleep(time.Until(end)) }()
 	if !contents.Draw(d.out, d.picture) {
 		return errNoPictures
 	}
