@@ -3,7 +3,6 @@ package deploy_test
 import (
 	"errors"
 	"path/filepath"
-	goruntime "runtime"
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/host"
@@ -13,9 +12,6 @@ import (
 
 // TestATrialLeavesNoImageOfATenantThatIsOff disables the tenant while the trial of a version is about to start its guest.
 func TestATrialLeavesNoImageOfATenantThatIsOff(t *testing.T) {
-	if goruntime.GOOS != "linux" {
-		t.Skip("without workers no images are saved")
-	}
 	f := open(t, nil)
 	if err := errors.Join(f.Close(), f.host.Close()); err != nil {
 		t.Fatal(err)

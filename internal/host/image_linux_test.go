@@ -2,7 +2,6 @@ package host_test
 
 import (
 	"path/filepath"
-	goruntime "runtime"
 	"testing"
 	"time"
 
@@ -13,9 +12,6 @@ import (
 
 // TestTheImagesOfATenantGoWithIt looks for what guests have had in memory in the cache.
 func TestTheImagesOfATenantGoWithIt(t *testing.T) {
-	if goruntime.GOOS != "linux" {
-		t.Skip("without workers no images are saved")
-	}
 	dir := t.TempDir()
 	s := serveOn(t, host.Config{}, runtime.HostConfig{CacheDir: dir, Isolation: runtime.IsolateProcess})
 	faults, err := filepath.Abs("../../testdata/wasm/faults.wasm")
