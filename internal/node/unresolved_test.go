@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,19 +21,29 @@ import (
 	"github.com/wasmres/wasmres/internal/tenant"
 )
 
+// nameServer is the address where the tests of this package ask for names, nil for the system's servers. Lookups go on in goroutines
+// of their own after their callers left, so that the tests exchange this address and never net.DefaultResolver.
+var nameServer atomic.Pointer[net.UDPAddr]
+
+func init() {
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if a := nameServer.Load(); a != nil {
+			network, address = "udp", a.String()
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}}
+}
+
 // withoutNames has no name resolved until the end of the test: nothing answers at the address of the DNS server.
 func withoutNames(t *testing.T) {
 	t.Helper()
-	silent, err := net.ListenPacket("udp", "127.0.0.1:0")
+	silent, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	was := net.DefaultResolver
-	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp", silent.LocalAddr().String())
-	}}
+	nameServer.Store(silent.LocalAddr().(*net.UDPAddr))
 	t.Cleanup(func() {
-		net.DefaultResolver = was
+		nameServer.Store(nil)
 		_ = silent.Close()
 	})
 }
