@@ -86,8 +86,11 @@ func (c *Connections) overLocked() int { return c.open + max(c.lent, c.files/8) 
 func (c *Connections) shrink(over, atOnce int) bool {
 	c.mu.Lock()
 	servers := slices.SortedFunc(maps.Keys(c.of), func(a, b IdleCloser) int { return cmp.Compare(c.of[b], c.of[a]) })
-	c.warnLocked()
+	warning := c.warningLocked()
 	c.mu.Unlock()
+	if warning != nil {
+		c.logger.Warn("connections of clients closed, as all open files are in use: raise the limit, as by LimitNOFILE= of a unit or 'ulimit -Hn'", warning...)
+	}
 	closed := 0
 	for _, s := range servers {
 		if closed < over {
@@ -99,13 +102,13 @@ func (c *Connections) shrink(over, atOnce int) bool {
 	return c.overLocked() <= 0
 }
 
-func (c *Connections) warnLocked() {
+// warningLocked returns the attributes of a warning, or nil if the last one was less than [warnEvery] ago.
+func (c *Connections) warningLocked() []any {
 	if time.Since(c.warned) < warnEvery {
-		return
+		return nil
 	}
 	c.warned = time.Now()
-	c.logger.Warn("connections of clients closed, as all open files are in use: raise the limit, as by LimitNOFILE= of a unit or 'ulimit -Hn'",
-		"files", c.files, "connections", c.open, "files_of_providers", c.lent)
+	return []any{"files", c.files, "connections", c.open, "files_of_providers", c.lent}
 }
 
 // Counted returns a connection of a server that was counted, and is closed by others: closing it counts that.
