@@ -53,6 +53,7 @@ func TestATransferOfMoreThanAnnounced(t *testing.T) {
 		transfer.Update(done, 7)
 		wait(time.Second)
 	}
+	transfer.End()
 	if !strings.Contains(out.String(), "########################") {
 		t.Errorf("got %q", out.String())
 	}
