@@ -220,6 +220,9 @@ func (a *authenticator) ask(ctx context.Context, now *clients, token string) (*k
 		done, isFirst := now.begin(id)
 		if isFirst {
 			defer now.finish(id, done)
+			if k, err := now.remembered(id); k != nil || err != nil { // of a request that ended since the caller looked
+				return k, err
+			}
 			return a.askFirst(ctx, now, token)
 		}
 		select {
@@ -227,13 +230,21 @@ func (a *authenticator) ask(ctx context.Context, now *clients, token string) (*k
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		if k, ok := now.known.Get(id); ok && k.identity.Valid() {
-			return k, nil
-		}
-		if until, ok := now.refused.Get(id); ok && time.Now().Before(until) {
-			return nil, &oauth.InvalidError{Reason: "it was refused just before"}
+		if k, err := now.remembered(id); k != nil || err != nil {
+			return k, err
 		}
 	}
+}
+
+// remembered returns what is known of a token: an error if it was refused just before, and neither if its issuer is to be asked.
+func (c *clients) remembered(id sum) (*known, error) {
+	if k, ok := c.known.Get(id); ok && k.identity.Valid() && (k.until.IsZero() || time.Now().Before(k.until)) {
+		return k, nil
+	}
+	if until, ok := c.refused.Get(id); ok && time.Now().Before(until) {
+		return nil, &oauth.InvalidError{Reason: "it was refused just before"}
+	}
+	return nil, nil
 }
 
 // askFirst asks the issuer, and remembers the answer before others that wait for it go on.
