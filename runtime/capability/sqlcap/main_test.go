@@ -62,18 +62,23 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
+	systems[2].startSQLite(filepath.Join(dir, "users.db"))
+	status := m.Run()
+	for _, s := range systems {
+		if s.close != nil {
+			s.close()
+		}
+	}
+	return status
+}
+
+// startServers starts both servers, for the first test that needs one: fuzz targets, and lists of tests, need none.
+var startServers = sync.OnceFunc(func() {
 	var starting sync.WaitGroup
 	starting.Go(systems[0].startPostgres)
 	starting.Go(systems[1].startMariaDB)
-	systems[2].startSQLite(filepath.Join(dir, "users.db"))
 	starting.Wait()
-	for _, s := range systems {
-		if s.close != nil {
-			defer s.close()
-		}
-	}
-	return m.Run()
-}
+})
 
 func (s *system) startPostgres() {
 	server, err := dbtest.Postgres()
@@ -185,9 +190,12 @@ func each(t *testing.T, test func(t *testing.T, s *system)) {
 	}
 }
 
-// need skips a test when there is no such system.
-func (s *system) need(t *testing.T) {
+// need starts the servers, and skips a test when there is no such system.
+func (s *system) need(t testing.TB) {
 	t.Helper()
+	if s.name != "sqlite" {
+		startServers()
+	}
 	if errors.Is(s.err, dbtest.ErrMissing) {
 		guesttest.Missing(t, "no server: install postgresql and mariadb-server: %v", s.err)
 	}
