@@ -92,7 +92,10 @@ COMPILING  = ./internal/check ./internal/session ./runtime/internal/meter
 APART      = TestAPowerCut TestNoByteCanBeChanged \
              TestMangledStreams TestSplitAnywhere TestLongAnswers TestUnreadAcknowledgmentsTakeLittle TestUnreadAnswersTakeBoundedMemory \
              TestAllSpellingsAreRedacted TestTheWorkDoesNotTellHowMuchOfALongGuessIsRight \
-             TestACallIsTheSameEverywhere
+             TestACallIsTheSameEverywhere TestALineInHalfIsRemoved TestWhatNoPowerCutLeaves \
+             TestSubscriptionsShareTheirURIs TestPagesThatAreKeptAreBounded \
+             TestReleasedMemoriesComeBackClean TestResetRestoresEveryByte TestResetHoldsForAnyGuest TestImagesLeaveNothingBehind \
+             TestPagesOfRoles TestPagesShowTextsOfOthersAsTexts TestPagesOfManyTenantsAreSmall
 # COMPUTING only turn bytes into other bytes, or are SQLite, which is C: they start no goroutines and share nothing that
 # changes. The race detector would take most of its time for them; it looks at all that call them. Optimizing SQLite takes
 # longer than its tests do.
