@@ -63,7 +63,7 @@ func BenchmarkHostingIdle(b *testing.B) {
 // tenant that the server has not opened since it began, and of one that it has. The files are in memory, and a standby
 // worker is ready.
 func BenchmarkHostingCold(b *testing.B) {
-	for _, l := range []language{inC, inGo} {
+	for _, l := range []language{inC, inJavaScript, inGo} {
 		b.Run(l.name, func(b *testing.B) {
 			f := newFarm(b, "idle: 1s\n")
 			f.modules(b, l, *starts)

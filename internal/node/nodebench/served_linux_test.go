@@ -35,6 +35,13 @@ var (
 		}
 		return binary
 	}}
+	inJavaScript = language{"javascript", "kit://text", "kit://echo/%d", func(b testing.TB) []byte {
+		binary, err := os.ReadFile(guesttest.Kit(b, project.JavaScript))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return binary
+	}}
 	inGo = language{"go", "hello://about", "greeting://%d", func(b testing.TB) []byte { return guesttest.Binary(b, "hello") }}
 )
 
