@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// maxPrepared bounds the texts of prepared modules that are stored: two for each module. The oldest are removed first.
+	// maxPrepared bounds the texts of prepared modules that are stored: three for each module. The oldest are removed first.
 	// Config.MaxBytes bounds their size.
-	maxPrepared = 1 << 15
+	maxPrepared = 3 << 14
 	// maxPreparedSize bounds one prepared module, in bytes.
 	maxPreparedSize = 128 << 20
 )

@@ -25,6 +25,9 @@ func (f *Factory) prepareImage(file *ImageFile) (err error) {
 		if err = f.openSaved(file.File); err == nil {
 			return nil
 		}
+		if !f.Module.HasData() {
+			return err // without the image, no instance can start
+		}
 		f.unsaved = err.Error()
 	}
 	if file.File == nil || file.Saved {

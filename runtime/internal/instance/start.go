@@ -17,6 +17,9 @@ type startStep = func(ctx *deadline.Context, s *Instance) error
 // boot makes an instance without an image: memory and data of the module, its start function, initialisation,
 // description if requested, configuration, warming up. ctx and Limits.Timeout bound it.
 func (f *Factory) boot(ctx context.Context, describe startStep) (_ *Instance, err error) {
+	if !f.Module.HasData() {
+		return nil, errors.New("the module was loaded without the data of its memory, and no image has that")
+	}
 	memory, err := snapshot.Blank(f.memoryLimit())
 	if err != nil {
 		return nil, err

@@ -38,6 +38,9 @@ func merged(data []meter.Segment, pages uint32) (out []meter.Segment) {
 func (m *Module) WithoutData() *Module {
 	without, code := *m, *m.Code
 	code.Data = nil
-	without.Code = &code
+	without.Code, without.noData = &code, true
 	return &without
 }
+
+// HasData reports whether m has all data of its memory, which may be none, so that an instance can start without an image.
+func (m *Module) HasData() bool { return !m.light && !m.noData }

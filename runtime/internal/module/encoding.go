@@ -15,6 +15,7 @@ func (m *Module) Append(b []byte) []byte {
 	b = putBool(b, m.Manifest != nil)
 	b = putString(b, m.Manifest)
 	b = putStrings(b, m.Exports)
+	b = putBool(b, m.noData)
 	return putCode(b, m.Code)
 }
 
@@ -63,6 +64,7 @@ func Decode(b []byte) (*Module, error) {
 		m.Manifest = manifest
 	}
 	m.Exports = r.strings()
+	m.noData = r.bool()
 	m.Code = r.code()
 	if r.short || len(r.rest) > 0 {
 		return nil, errors.New("not a metered module")

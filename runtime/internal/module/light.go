@@ -72,9 +72,36 @@ func (m *Module) Loader() func() ([]byte, error) {
 // Stripped returns the encoding of m without the code of its functions: an engine needs no more to load compiled code.
 // It comes from the cache if it is there and m can become light.
 func (m *Module) Stripped() ([]byte, error) {
-	if text := m.cachedStripped(); text != nil {
+	if text := m.cachedForm(strippedForm); text != nil {
 		return text, nil
 	}
+	stripped, err := m.strip()
+	if err != nil {
+		return nil, err
+	}
+	text := stripped.Append(nil)
+	m.cacheForm(strippedForm, text)
+	m.cacheForm(headForm, stripped.WithoutData().Append(nil)) // a later start wants it, and is to be short
+	return text, nil
+}
+
+// Head is [Module.Stripped] without the data of the memory, for a process whose instances all start from an image. Of a provider in
+// Go, that is a fiftieth.
+func (m *Module) Head() ([]byte, error) {
+	if text := m.cachedForm(headForm); text != nil {
+		return text, nil
+	}
+	stripped, err := m.strip()
+	if err != nil {
+		return nil, err
+	}
+	text := stripped.WithoutData().Append(nil)
+	m.cacheForm(headForm, text)
+	return text, nil
+}
+
+// strip returns m without the code of its functions.
+func (m *Module) strip() (*Module, error) {
 	whole, err := m.Load()
 	if err != nil {
 		return nil, err
@@ -87,27 +114,36 @@ func (m *Module) Stripped() ([]byte, error) {
 	code.Binary = binary
 	code.Data = merged(code.Data, code.MinPages)
 	stripped.Code = &code
-	text := stripped.Append(nil)
-	if m.stored != nil {
-		m.stored.cfg.Cache.Put(m.stored.strippedKey(), text)
-	}
-	return text, nil
+	return &stripped, nil
 }
 
-// cachedStripped returns the encoding without code that the cache has; nil if it has none.
-func (m *Module) cachedStripped() []byte {
+// Forms are what the cache has of a module besides the whole.
+const (
+	strippedForm = "stripped"
+	headForm     = "head"
+)
+
+// cachedForm returns the encoding that the cache has; nil if it has none, or m cannot become light.
+func (m *Module) cachedForm(form string) []byte {
 	if m.stored == nil {
 		return nil
 	}
-	text := m.stored.cfg.Cache.Get(m.stored.strippedKey())
+	text := m.stored.cfg.Cache.Get(m.stored.formKey(form))
 	if !bytes.HasPrefix(text, putString(nil, m.Digest)) {
 		return nil
 	}
 	return text
 }
 
-// strippedKey returns the cache key of the module without code.
-func (s *stored) strippedKey() [sha256.Size]byte {
+// cacheForm stores an encoding, if m can become light.
+func (m *Module) cacheForm(form string, text []byte) {
+	if m.stored != nil {
+		m.stored.cfg.Cache.Put(m.stored.formKey(form), text)
+	}
+}
+
+// formKey returns the cache key of a form of the module.
+func (s *stored) formKey(form string) [sha256.Size]byte {
 	key := s.cfg.key(s.digest)
-	return sha256.Sum256(append([]byte("stripped "), key[:]...))
+	return sha256.Sum256(append([]byte(form+" "), key[:]...))
 }

@@ -71,6 +71,34 @@ func TestALightModuleIsLoadedAgain(t *testing.T) {
 	}
 }
 
+func TestTheHeadOfAModuleIsAllButItsData(t *testing.T) {
+	cache := store{}
+	whole, left := light(t, cache, faults)
+	text, err := whole.Stripped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stripped, err := module.Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := stripped.WithoutData().Append(nil)
+	if len(stripped.Code.Data) == 0 || !stripped.HasData() || left.HasData() {
+		t.Fatalf("the module has %d segments of data, %t; without code %t", len(stripped.Code.Data), stripped.HasData(), left.HasData())
+	}
+	for _, lose := range []func(){func() {}, func() { clear(cache) }, func() {}} {
+		lose()
+		got, err := left.Head()
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("got %d bytes, %v, want %d", len(got), err, len(want))
+		}
+	}
+	head, err := module.Decode(want)
+	if err != nil || head.HasData() || head.Code.Data != nil || !bytes.Equal(head.Append(nil), want) {
+		t.Errorf("decoded it says that it has data: %t, %v", head.HasData(), err)
+	}
+}
+
 func spoil(s store, how func([]byte) []byte) {
 	for key, text := range s {
 		s[key] = how(bytes.Clone(text))

@@ -30,6 +30,7 @@ type Module struct {
 
 	stored *stored // where it can be loaded from again; nil for nowhere
 	light  bool
+	noData bool // see [Module.WithoutData]
 }
 
 // Config has everything on which checking and metering depend.

@@ -164,16 +164,11 @@ func (g *guests) startWorker(ctx context.Context) (_ *worker, err error) {
 
 func (g *guests) startOne(ctx context.Context) (_ *worker, err error) {
 	defer g.runner.standby.fill(standbyDelay)
-	module, err := g.openModule()
-	if err != nil {
-		return nil, err
-	}
-	defer g.closeModule(module)
 	code, copied := g.openCode()
 	if code != nil {
 		defer code.Close()
 	}
-	w, image, err := g.startFrom(ctx, files{module: module, code: code})
+	w, image, err := g.startFrom(ctx, code)
 	defer image.close()
 	if w != nil {
 		if used, err := w.process.CPU(); err == nil {
@@ -210,17 +205,26 @@ func (g *guests) use() {
 
 // startFrom starts a worker with the saved image, if there is one. If that worker does not start, the image may be the reason: it
 // is removed, and another worker starts the guest. The caller closes the image, also after an error.
-func (g *guests) startFrom(ctx context.Context, send files) (*worker, *image, error) {
-	send.image = g.openImage()
-	w, err := start(ctx, g, send)
-	if err == nil || send.image.kind != protocol.SavedImage || ctx.Err() != nil {
-		return w, send.image, err
+func (g *guests) startFrom(ctx context.Context, code *os.File) (*worker, *image, error) {
+	image := g.openImage()
+	w, err := g.startWith(ctx, code, image)
+	if err == nil || image.kind != protocol.SavedImage || ctx.Err() != nil {
+		return w, image, err
 	}
-	g.dropImage(send.image, err)
-	send.image.close()
-	send.image = newImage(send.image.key, "the worker with the saved image has not started")
-	w, err = start(ctx, g, send)
-	return w, send.image, err
+	g.dropImage(image, err)
+	image.close()
+	image = newImage(image.key, "the worker with the saved image has not started")
+	w, err = g.startWith(ctx, code, image)
+	return w, image, err
+}
+
+func (g *guests) startWith(ctx context.Context, code *os.File, image *image) (*worker, error) {
+	module, err := g.openModule(image.kind)
+	if err != nil {
+		return nil, err
+	}
+	defer g.closeModule(module)
+	return start(ctx, g, files{module: module, code: code, image: image})
 }
 
 // charge charges the processor time of a start to the owner of the module.
@@ -246,12 +250,17 @@ func (g *guests) invalidateCompiled(err error) error {
 	return g.runner.code.Invalidate(whole.Binary())
 }
 
-// openModule returns a file in memory with the module without its code, for the worker.
-func (g *guests) openModule() (*os.File, error) {
+// openModule returns a file in memory with the module without its code, for a worker with an image. One that starts from a saved image
+// gets no data of the memory either, if the module can be loaded again: that is most of the module, and all of it is in the image.
+func (g *guests) openModule(kind protocol.ImageFile) (*os.File, error) {
 	if g.module != nil {
 		return g.module, nil
 	}
-	text, err := g.host.Module.Stripped()
+	form := g.host.Module.Stripped
+	if kind == protocol.SavedImage && g.host.Module.IsLight() {
+		form = g.host.Module.Head
+	}
+	text, err := form()
 	if err != nil {
 		return nil, err
 	}

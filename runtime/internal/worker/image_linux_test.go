@@ -18,7 +18,9 @@ import (
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/compiler"
+	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
+	"github.com/wasmres/wasmres/runtime/internal/pool"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
@@ -56,17 +58,60 @@ func startsIn(t *testing.T, dir string, cfg provider.Config, binary []byte) (fir
 	return first, r.Isolation().Unsaved
 }
 
+// inForms runs a test with a module that stays in memory, and with one that is loaded again: a worker that starts from an image gets no
+// data of the latter. config returns the configuration of a provider whose cache is in a folder.
+func inForms(t *testing.T, test func(t *testing.T, config func(t *testing.T, dir string) provider.Config)) {
+	t.Run("whole", func(t *testing.T) {
+		test(t, func(*testing.T, string) provider.Config { return provider.Config{} })
+	})
+	t.Run("light", func(t *testing.T) {
+		test(t, func(t *testing.T, dir string) provider.Config {
+			c, err := compiler.New(compiler.Config{CacheDir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return provider.Config{ModuleCache: c, Source: func() ([]byte, error) { return wat(t, "faults.wasm"), nil }}
+		})
+	})
+}
+
 func TestTheNextWorkerStartsFromTheImageOfTheFirst(t *testing.T) {
-	dir := t.TempDir()
-	first, unsaved := startsIn(t, dir, provider.Config{}, wat(t, "faults.wasm"))
-	if unsaved == "" || len(imagesIn(t, dir)) != 1 {
-		t.Fatalf("the first worker says %q, and there are %v", unsaved, imagesIn(t, dir))
-	}
-	for range 2 {
-		again, unsaved := startsIn(t, dir, provider.Config{}, wat(t, "faults.wasm"))
-		if unsaved != "" || again != first {
-			t.Errorf("started again since %q: %v, and first %v", unsaved, again, first)
+	inForms(t, func(t *testing.T, config func(*testing.T, string) provider.Config) {
+		dir := t.TempDir()
+		first, unsaved := startsIn(t, dir, config(t, dir), wat(t, "faults.wasm"))
+		if unsaved == "" || len(imagesIn(t, dir)) != 1 {
+			t.Fatalf("the first worker says %q, and there are %v", unsaved, imagesIn(t, dir))
 		}
+		for range 2 {
+			again, unsaved := startsIn(t, dir, config(t, dir), wat(t, "faults.wasm"))
+			if unsaved != "" || again != first {
+				t.Errorf("started again since %q: %v, and first %v", unsaved, again, first)
+			}
+		}
+	})
+}
+
+func TestAModuleWithoutItsDataStartsFromNothingButAnImage(t *testing.T) {
+	m, err := provider.Instrument(provider.Config{}, wat(t, "faults.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := wazero.Open(wazero.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	limits, err := patient.WithDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := guest.NewHost(guest.Config{Module: m.WithoutData(), Limits: limits, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if _, err := (pool.InProcess{Engine: e}).Open(t.Context(), h); err == nil || !strings.Contains(err.Error(), "without the data") {
+		t.Errorf("got %v, want a refusal", err)
 	}
 }
 
@@ -110,23 +155,25 @@ func TestAHarmedImageIsMadeAgain(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			first, _ := startsIn(t, dir, provider.Config{}, wat(t, "faults.wasm"))
-			file := imagesIn(t, dir)[0]
-			if err := errors.Join(os.Chmod(file, 0o600), harm(file)); err != nil {
-				t.Fatal(err)
-			}
-			again, unsaved := startsIn(t, dir, provider.Config{}, wat(t, "faults.wasm"))
-			if name == "not ours to read" && os.Getuid() == 0 {
-				return
-			}
-			if unsaved == "" || again == first {
-				t.Errorf("the guest was not started: %q, %v", unsaved, again)
-			}
-			startsIn(t, dir, provider.Config{}, wat(t, "faults.wasm")) // saves the image, if the one before has removed it
-			if _, unsaved := startsIn(t, dir, provider.Config{}, wat(t, "faults.wasm")); unsaved != "" {
-				t.Errorf("it is not there again: %s", unsaved)
-			}
+			inForms(t, func(t *testing.T, config func(*testing.T, string) provider.Config) {
+				dir := t.TempDir()
+				first, _ := startsIn(t, dir, config(t, dir), wat(t, "faults.wasm"))
+				file := imagesIn(t, dir)[0]
+				if err := errors.Join(os.Chmod(file, 0o600), harm(file)); err != nil {
+					t.Fatal(err)
+				}
+				again, unsaved := startsIn(t, dir, config(t, dir), wat(t, "faults.wasm"))
+				if name == "not ours to read" && os.Getuid() == 0 {
+					return
+				}
+				if unsaved == "" || again == first {
+					t.Errorf("the guest was not started: %q, %v", unsaved, again)
+				}
+				startsIn(t, dir, config(t, dir), wat(t, "faults.wasm")) // saves the image, if the one before has removed it
+				if _, unsaved := startsIn(t, dir, config(t, dir), wat(t, "faults.wasm")); unsaved != "" {
+					t.Errorf("it is not there again: %s", unsaved)
+				}
+			})
 		})
 	}
 }
