@@ -21,7 +21,7 @@ import (
 const (
 	maxMemory = limits.DefaultMemory // bytes
 	maxStack  = limits.DefaultStack
-	maxTime   = 30 * time.Second
+	maxTime   = 30 * time.Second // of the function
 	fuelSlice = 10_000_000 // units between two looks at the clock
 )
 
@@ -64,7 +64,7 @@ func (c Cache) open() *compiler.Compiler {
 
 // Run returns a copy of a module that starts with the memory and the globals that the function leaves, and has no export
 // of it. The same module and input give the same bytes. The function runs in this process, within the limits of a
-// provider; ctx ends it. The error is a [*Failure] if the function has failed by itself.
+// provider; ctx ends it, and bounds the compilation if there is no cache. The error is a [*Failure] if the function has failed by itself.
 //
 // The module must be a provider without a start function, and all its data segments must be active.
 func Run(ctx context.Context, binary []byte, f Function, cache Cache) (_ []byte, err error) {
@@ -87,8 +87,6 @@ func Run(ctx context.Context, binary []byte, f Function, cache Cache) (_ []byte,
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, fmt.Errorf("it has taken longer than %v", maxTime))
-	defer cancel()
 	s, err := initialize(ctx, e, m.Code, f)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Export, err)
@@ -107,6 +105,8 @@ func initialize(ctx context.Context, e engine.Engine, code *meter.Module, f Func
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, compiled.Close()) }()
+	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, fmt.Errorf("it has taken longer than %v", maxTime))
+	defer cancel()
 	mem := &memory{}
 	r := &run{ctx: ctx, Function: f}
 	inst, err := compiled.Instantiate(ctx, r, mem)

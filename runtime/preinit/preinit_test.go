@@ -136,6 +136,14 @@ func TestRunFails(t *testing.T) {
 	if !errors.As(err, &failure) || *failure != (preinit.Failure{Code: abi.CodeInvalidParams, Message: "broken"}) {
 		t.Errorf("got %#v", err)
 	}
+	gone := errors.New("the author has gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(gone)
+	for name, cache := range map[string]preinit.Cache{"no cache": {}, "a cache": {Dir: filepath.Join(t.TempDir(), "cache")}} {
+		if _, err := preinit.Run(ctx, guest(t, "guest"), preinit.Function{Export: "prepare"}, cache); !errors.Is(err, gone) {
+			t.Errorf("%s: got %v, want the cause of the end", name, err)
+		}
+	}
 	if _, err := preinit.Run(t.Context(), []byte("no module"), preinit.Function{}, preinit.Cache{}); err == nil {
 		t.Error("what is no module was initialised")
 	}

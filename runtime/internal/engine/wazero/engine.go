@@ -166,8 +166,16 @@ func (l loader) check(before []string) error {
 	return nil
 }
 
+// stopped returns the error of a compilation that the end of ctx has stopped. It says nothing of the module.
+func stopped(ctx context.Context) error {
+	return fmt.Errorf("compile module: %w", context.Cause(ctx))
+}
+
 // compile makes a module with its own runtime.
 func (l loader) compile(ctx context.Context, binary []byte, host []engine.HostFunc) (_ *module, err error) {
+	if ctx.Err() != nil {
+		return nil, stopped(ctx)
+	}
 	rt := wazero.NewRuntimeWithConfig(ctx, runtimeConfig().WithCompilationCache(l.cache))
 	defer func() {
 		if err != nil {
@@ -175,6 +183,9 @@ func (l loader) compile(ctx context.Context, binary []byte, host []engine.HostFu
 		}
 	}()
 	compiled, err := rt.CompileModule(experimental.WithCompilationWorkers(ctx, goruntime.GOMAXPROCS(0)), binary)
+	if err != nil && ctx.Err() != nil {
+		return nil, stopped(ctx)
+	}
 	if err != nil {
 		return nil, abi.Errorf(abi.CodeModule, "not a WebAssembly module this engine accepts").Because(err)
 	}

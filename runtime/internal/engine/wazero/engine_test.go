@@ -1,12 +1,15 @@
 package wazero_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
 
+	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine"
 	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
@@ -48,6 +51,25 @@ func TestACacheDirThatOthersCanWriteToIsRefused(t *testing.T) {
 		if _, err := wazero.Open(engine.Config{CacheDir: dir}); err == nil || !strings.Contains(err.Error(), "private directory") {
 			t.Errorf("%s: got %v, want a refusal", dir, err)
 		}
+	}
+}
+
+// A module is not to blame for a compilation that the end of the context has stopped.
+func TestACompilationThatIsStoppedSaysSo(t *testing.T) {
+	e, err := wazero.Open(engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	binary, err := os.ReadFile("probe.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := errors.New("the client has gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(gone)
+	if _, err := e.Compile(ctx, binary, nil); !errors.Is(err, gone) || abi.CodeOf(err) == abi.CodeModule {
+		t.Errorf("got %v, %v, want the cause of the end", err, abi.CodeOf(err))
 	}
 }
 

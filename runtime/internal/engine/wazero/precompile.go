@@ -75,7 +75,9 @@ func precompile(ctx context.Context, dir string, binary []byte) (err error) {
 	defer func() { err = errors.Join(err, cache.Close(ctx)) }()
 	rt := wazero.NewRuntimeWithConfig(ctx, runtimeConfig().WithCompilationCache(cache))
 	defer func() { err = errors.Join(err, rt.Close(ctx)) }()
-	_, err = rt.CompileModule(experimental.WithCompilationWorkers(ctx, goruntime.GOMAXPROCS(0)), binary)
+	if _, err = rt.CompileModule(experimental.WithCompilationWorkers(ctx, goruntime.GOMAXPROCS(0)), binary); err != nil && ctx.Err() != nil {
+		return stopped(ctx)
+	}
 	return precompileError(err)
 }
 
