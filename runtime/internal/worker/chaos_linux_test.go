@@ -159,11 +159,8 @@ func TestAStoppedWorkerIsReplacedAtTheDeadline(t *testing.T) {
 		standby := standbyOf(t) // which is to take its place
 		other := loadPuppet(t, provider.Config{Runner: newRunner(t, worker.Config{})}, well)
 		for _, pid := range workers(t) {
-			if pid == standby {
-				continue
-			}
-			if err := unix.Kill(pid, unix.SIGSTOP); err != nil {
-				t.Fatal(err)
+			if pid != standby {
+				signalTo(t, pid, unix.SIGSTOP)
 			}
 		}
 		if err := other.Close(); err != nil {
@@ -191,10 +188,8 @@ func TestOtherCallsOfAWorkerThatIsKilledAreRetried(t *testing.T) {
 			}
 			return well(ctx, n, req)
 		})
-	late, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-	defer cancel()
 	results := map[string]chan error{}
-	for uri, ctx := range map[string]context.Context{"x:late": late, "x:silent": t.Context(), "x:spoken": t.Context()} {
+	begin := func(ctx context.Context, uri string) {
 		done := make(chan error, 1)
 		results[uri] = done
 		go func() {
@@ -203,6 +198,11 @@ func TestOtherCallsOfAWorkerThatIsKilledAreRetried(t *testing.T) {
 		}()
 		<-begun
 	}
+	begin(t.Context(), "x:silent")
+	begin(t.Context(), "x:spoken")
+	late, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	begin(late, "x:late")
 	signal(t, unix.SIGSTOP)
 	close(goOn)
 	if err := <-results["x:late"]; abi.CodeOf(err) != abi.CodeDeadline {

@@ -29,10 +29,14 @@ func loadIdle(t *testing.T, idle time.Duration) (*provider.Provider, *journal) {
 	return load(t, provider.Config{Runner: r, Limits: patient}, wat(t, "faults.wasm")), log
 }
 
-// awaitStop waits until only the standby worker is left, and the parent has noted that n workers were stopped.
-func awaitStop(t *testing.T, log *journal, n int) {
+// awaitStop waits until only the standby worker is left: the parent has noted that each worker was stopped, of which it has noted
+// all starts but the first. A busy machine may take so long to make the next call that one more is stopped before it.
+func awaitStop(t *testing.T, log *journal) {
 	t.Helper()
-	eventually(t, func() bool { return strings.Count(log.String(), "worker stopped") == n && len(workers(t)) == 1 })
+	eventually(t, func() bool {
+		text := log.String()
+		return strings.Count(text, "worker stopped") == strings.Count(text, "worker started")+1 && len(workers(t)) == 1
+	})
 }
 
 // noExits fails the test if the parent has counted an exit.
@@ -47,9 +51,9 @@ func TestAProviderThatIsNotCalledHasNoProcess(t *testing.T) {
 	leavesNothing(t)
 	m, log := loadIdle(t, 100*time.Millisecond)
 	info := m.Info()
-	for n := 1; n <= 2; n++ {
+	for range 2 {
 		works(t, m)
-		awaitStop(t, log, n)
+		awaitStop(t, log)
 		m.EndSession("a")
 		m.AfterResponse()
 		if got := m.Info(); got != info {
@@ -106,7 +110,7 @@ func TestALazyProviderThatIsNotCalledIsClosed(t *testing.T) {
 func TestManyCallsOfAStoppedProviderShareOneStart(t *testing.T) {
 	leavesNothing(t)
 	m, log := loadIdle(t, time.Second)
-	awaitStop(t, log, 1)
+	awaitStop(t, log)
 	var callers sync.WaitGroup
 	for range 100 {
 		callers.Go(func() { works(t, m) })
@@ -169,6 +173,6 @@ func TestSessionsOutliveIdle(t *testing.T) {
 			t.Errorf("got %q, %v, want %q: the session goes on", s.body, err, want)
 		}
 		works(t, m)
-		eventually(t, func() bool { return strings.Count(log.String(), "worker stopped") == n })
+		eventually(t, func() bool { return strings.Count(log.String(), "worker stopped") >= n })
 	}
 }

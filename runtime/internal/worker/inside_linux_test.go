@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -166,12 +168,14 @@ func TestFromInsideAWorkerNothingCanBeDone(t *testing.T) {
 // reportsOf returns what a worker of a role has said in the log when it started, by message and name.
 func reportsOf(t *testing.T, role string) map[string]string {
 	t.Helper()
-	log := &recorder{map[string]string{}}
+	log := &recorder{said: map[string]string{}}
 	r := newRunner(t, worker.Config{Executable: roleOf(t, role)})
 	m := loadPuppet(t, provider.Config{Runner: r, Logger: slog.New(log), Limits: limits.Limits{Timeout: patience}}, well)
 	works(t, m)
 	checkFromOutside(t)
-	return log.said
+	log.mu.Lock()
+	defer log.mu.Unlock()
+	return maps.Clone(log.said)
 }
 
 // checkFromOutside looks at the worker from its parent.
@@ -220,7 +224,10 @@ func checkDescriptors(t *testing.T, pid int) {
 }
 
 // A recorder is a log that keeps the outcomes by message and name.
-type recorder struct{ said map[string]string }
+type recorder struct {
+	mu   sync.Mutex
+	said map[string]string // guarded by mu
+}
 
 func (r *recorder) Enabled(context.Context, slog.Level) bool { return true }
 func (r *recorder) WithAttrs([]slog.Attr) slog.Handler       { return r }
@@ -228,6 +235,8 @@ func (r *recorder) WithGroup(string) slog.Handler            { return r }
 func (r *recorder) Handle(_ context.Context, record slog.Record) error {
 	attrs := map[string]string{}
 	record.Attrs(func(a slog.Attr) bool { attrs[a.Key] = a.Value.String(); return true })
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.said[attrs["stream"]+" "+attrs["op"]] = attrs["text"]
 	return nil
 }

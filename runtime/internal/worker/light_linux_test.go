@@ -40,12 +40,12 @@ func TestAProviderThatHasLetGoOfItsModuleGetsItAgain(t *testing.T) {
 				Runner: newRunnerIn(t, dir, worker.Config{Idle: 100 * time.Millisecond, Logger: log.debug()}), Limits: patient, ModuleCache: c,
 				Source: func() ([]byte, error) { return wat(t, "faults.wasm"), nil },
 			}, wat(t, "faults.wasm"))
-			awaitStop(t, log, 1)
+			awaitStop(t, log)
 			if err := lose(dir); err != nil {
 				t.Fatal(err)
 			}
 			works(t, m)
-			awaitStop(t, log, 2)
+			awaitStop(t, log)
 			works(t, m)
 		})
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
 	"github.com/wasmres/wasmres/runtime/internal/worker/live"
-	"github.com/wasmres/wasmres/runtime/limits"
 )
 
 func newGroup(t *testing.T, cfg live.Config) *live.Group {
@@ -80,8 +79,7 @@ func TestOwnersStartInTurn(t *testing.T) {
 	}
 	one := load("one")
 	all.Stop()
-	for until := time.Now().Add(time.Minute); all.Stats().Live > 0 && time.Now().Before(until); {
-	}
+	eventually(t, func() bool { return all.Stats().Live == 0 })
 	var callers sync.WaitGroup
 	var done atomic.Int64 // of many
 	for _, m := range many {
@@ -90,8 +88,7 @@ func TestOwnersStartInTurn(t *testing.T) {
 			done.Add(1)
 		})
 	}
-	for all.Stats().Starting < len(many) && done.Load() == 0 {
-	}
+	eventually(t, func() bool { return all.Stats().Starting == len(many) || done.Load() > 0 })
 	works(t, one)
 	if n := done.Load(); n == int64(len(many)) {
 		t.Errorf("one has started after all %d of the other owner", n)
@@ -103,7 +100,7 @@ func TestACallIsRefusedWhenAllProvidersAreInUse(t *testing.T) {
 	leavesNothing(t)
 	group := newGroup(t, live.Config{Max: 1})
 	r := newRunner(t, worker.Config{Live: group})
-	idle := load(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: time.Second}}, wat(t, "faults.wasm"))
+	idle := load(t, provider.Config{Runner: r, Limits: patient}, wat(t, "faults.wasm"))
 	running, end := make(chan struct{}), make(chan struct{})
 	busy := loadPuppet(t, provider.Config{Runner: r, Limits: patient}, func(ctx context.Context, n int, req *abi.Request) guesttest.Step {
 		if n == 0 {
@@ -115,8 +112,10 @@ func TestACallIsRefusedWhenAllProvidersAreInUse(t *testing.T) {
 	var call sync.WaitGroup
 	call.Go(func() { works(t, busy) })
 	<-running
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
 	var e *abi.Error
-	_, err := read(t.Context(), idle, "x:o")
+	_, err := read(ctx, idle, "x:o")
 	if !errors.As(err, &e) || e.Code != abi.CodeUnavailable || e.RetryAfter <= 0 || !strings.Contains(e.Message, "too many providers are in use") {
 		t.Errorf("got %v, want a refusal that says what is full and when to retry", err)
 	}

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -221,8 +222,24 @@ func workers(tb testing.TB) (pids []int) {
 			pids = append(pids, pid)
 		}
 	}
-	slices.Sort(pids)
+	slices.SortFunc(pids, func(a, b int) int { return cmp.Or(cmp.Compare(startOf(tb, a), startOf(tb, b)), cmp.Compare(a, b)) })
 	return pids
+}
+
+// startOf returns when a process was started, in ticks since the system was; 0 of a process that has gone. Its number does not tell
+// which of two is older: the system begins again with low numbers.
+func startOf(tb testing.TB, pid int) (ticks uint64) {
+	tb.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	const start = 19 // after the name
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if ticks, err = strconv.ParseUint(fields[start], 10, 64); err != nil {
+		tb.Fatal(err)
+	}
+	return ticks
 }
 
 // workerOf returns the one worker there is that is not on standby.
@@ -255,15 +272,22 @@ func standbyOf(tb testing.TB) (pid int) {
 func signal(tb testing.TB, s unix.Signal) (pid int) {
 	tb.Helper()
 	pid = workerOf(tb)
+	signalTo(tb, pid, s)
+	return pid
+}
+
+// signalTo is signal to any worker. A process goes on for a while after it was sent SIGSTOP: as long as its threads do not notice.
+func signalTo(tb testing.TB, pid int, s unix.Signal) {
+	tb.Helper()
 	if err := unix.Kill(pid, s); err != nil {
 		tb.Fatal(err)
 	}
-	if s == unix.SIGSTOP {
-		if err := unix.Waitid(unix.P_PID, pid, nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil); err != nil {
-			tb.Fatal(err)
-		}
+	if s != unix.SIGSTOP {
+		return
 	}
-	return pid
+	if err := unix.Waitid(unix.P_PID, pid, nil, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // leavesNothing fails the test when it leaves a process, a descriptor, a goroutine or much memory behind.

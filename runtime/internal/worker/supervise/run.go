@@ -76,8 +76,8 @@ func (s *Supervisor[W]) next(wait time.Duration, level slog.Level) (l *life[W], 
 	for pause(s.ctx, wait) && s.beginStart() {
 		w, err := s.start()
 		if err == nil {
+			s.cfg.Logger.Log(s.ctx, level, "worker started", "starts", s.State().Starts) // before a caller can be done with it
 			l := s.publish(w)
-			s.cfg.Logger.Log(s.ctx, level, "worker started", "starts", s.State().Starts)
 			if s.users.Load() == 0 {
 				s.cfg.Unused()
 			}
