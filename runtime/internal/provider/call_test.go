@@ -194,7 +194,7 @@ func TestCancellationStopsTheGuest(t *testing.T) {
 
 func TestMoreCallsThanSlotsAreRefusedInTime(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
-		m := load(t, provider.Config{Runner: run, Limits: limits.Limits{Timeout: 100 * time.Millisecond, Calls: 1}}, "faults.wasm")
+		m := load(t, provider.Config{Runner: run, Limits: limits.Limits{Timeout: time.Second / 2, Calls: 1}}, "faults.wasm")
 		var wg sync.WaitGroup
 		codes := make(chan abi.Code, 8)
 		for range cap(codes) {

@@ -152,7 +152,7 @@ func TestAWatchThatFailsDoesNotWaitForTheGuestToLetGo(t *testing.T) {
 	returned := make(chan struct{})
 	waited, released := make(chan bool, 8), make(chan string, 8)
 	// With two calls at once, subscribing has one turn: the first three URIs are held when the fourth fails.
-	limits := limits.Limits{Timeout: 300 * time.Millisecond, Calls: 2}
+	limits := limits.Limits{Timeout: patience, Calls: 2}
 	p := openPuppet(t, provider.Config{Limits: limits}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: watching},
 		Next: func(ctx context.Context, op abi.Op, _ int, req *abi.Request) guesttest.Step {
@@ -320,7 +320,7 @@ func hammered(_ context.Context, op abi.Op, n int, req *abi.Request) guesttest.S
 
 // hammer does one thing of many.
 func hammer(t *testing.T, p *provider.Provider, i int, told *atomic.Int64) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithCancel(t.Context()) // which ends the subscription
 	defer cancel()
 	uri := fmt.Sprint("x:", i%5)
 	var err error
@@ -344,13 +344,11 @@ func hammer(t *testing.T, p *provider.Provider, i int, told *atomic.Int64) {
 // no end of their own to wait for.
 func awaitGoroutines(t *testing.T, before int) {
 	t.Helper()
-	for range 200 {
-		if goruntime.NumGoroutine() <= before {
-			return
+	for deadline := time.Now().Add(patience); goruntime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("got %d goroutines, %d before", goruntime.NumGoroutine(), before)
 		}
-		time.Sleep(time.Millisecond)
 	}
-	t.Errorf("got %d goroutines, %d before", goruntime.NumGoroutine(), before)
 }
 
 // FuzzCursor lists from whatever a client comes up with. The guest accepts every cursor, so that a failure is ours.

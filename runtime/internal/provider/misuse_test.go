@@ -309,13 +309,13 @@ func (i countedInstance) Close() error { return i.close() }
 func TestCallsThatFailLeaveNothingBehind(t *testing.T) {
 	e := &counter{Engine: openEngine(t)}
 	before := goruntime.NumGoroutine()
-	m, err := provider.Open(t.Context(), provider.Config{Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Memory: 1 << 20, Timeout: 10 * time.Millisecond, Output: 1e6}}, readModule(t, "faults.wasm"))
+	m, err := provider.Open(t.Context(), provider.Config{Runner: pool.InProcess{Engine: e}, Limits: limits.Limits{Memory: 1 << 20, Timeout: patience, Output: 1e6}}, readModule(t, "faults.wasm"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	const faults = "abcdefgijlmnoprstu" // all but the slow ones
 	for i := range 200 {
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		if i%10 == 0 {
 			cancel()
 		}
@@ -328,11 +328,5 @@ func TestCallsThatFailLeaveNothingBehind(t *testing.T) {
 	if got := e.open.Load(); got != 0 {
 		t.Errorf("%d instances are open", got)
 	}
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
-		if goruntime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(time.Millisecond) // a test cannot wait for the goroutines of the engine that watch contexts
-	}
-	t.Errorf("got %d goroutines, %d before", goruntime.NumGoroutine(), before)
+	awaitGoroutines(t, before)
 }

@@ -151,7 +151,7 @@ func TestAnInstanceSurvivesBeingStopped(t *testing.T) {
 		limits limits.Limits
 		want   abi.Code
 	}{
-		"deadline":   {"x:e", limits.Limits{Timeout: 200 * time.Millisecond}, abi.CodeDeadline},
+		"deadline":   {"x:e", limits.Limits{}, abi.CodeDeadline},
 		"fuel":       {"x:e", limits.Limits{Fuel: 1_000_000}, abi.CodeFuel},
 		"stack":      {"x:q", limits.Limits{}, abi.CodeStack},
 		"host calls": {"x:k", limits.Limits{HostCalls: 10}, abi.CodeHostCalls},
@@ -168,9 +168,14 @@ func TestAnInstanceSurvivesBeingStopped(t *testing.T) {
 			}
 			defer m.Close()
 			for range 3 {
-				if _, err := readURI(t, m, tt.uri); abi.CodeOf(err) != tt.want {
+				ctx, cancel := t.Context(), func() {}
+				if tt.want == abi.CodeDeadline {
+					ctx, cancel = context.WithTimeout(ctx, 200*time.Millisecond)
+				}
+				if _, err := m.Call(ctx, abi.OpRead, &abi.Request{URI: tt.uri}, &contents{}); abi.CodeOf(err) != tt.want {
 					t.Errorf("got %v, want %v", err, tt.want)
 				}
+				cancel()
 				if body, err := readURI(t, m, "x:o"); body != "fine" || err != nil {
 					t.Errorf("next call: got %q, %v", body, err)
 				}
