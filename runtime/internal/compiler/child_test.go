@@ -61,7 +61,7 @@ func leavesNothing(t *testing.T) {
 		if left := children(t); len(left) > 0 {
 			t.Errorf("processes left: %v", left)
 		}
-		for deadline := time.Now().Add(5 * time.Second); goruntime.NumGoroutine() > goroutines || descriptors() > fds; time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); goruntime.NumGoroutine() > goroutines || descriptors() > fds; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%d goroutines, %d descriptors, at the start %d and %d", goruntime.NumGoroutine(), descriptors(), goroutines, fds)
 			}
@@ -69,15 +69,19 @@ func leavesNothing(t *testing.T) {
 	})
 }
 
+// forever is for how long the children sleep that nothing ends. What takes less than half of it did not wait for them: a busy machine
+// takes a while for what it does at once.
+const forever = 1000 * time.Second
+
 func TestCompileBombsAreKilledAtTheDeadline(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for two deadlines")
 	}
 	leavesNothing(t)
-	const timeout = 2 * time.Second
+	const timeout = 5 * time.Second // a child has to begin by then
 	dir := newDir(t)
 	c := newCompiler(t, compiler.Config{CacheDir: dir, Timeout: timeout, Concurrent: 2})
-	check(t, dir, c.Compile(t.Context(), tiny()), abi.CodeOK, "")
+	check(t, dir, newCompiler(t, compiler.Config{CacheDir: dir}).Compile(t.Context(), tiny()), abi.CodeOK, "") // however long it takes
 	var bombs [4][]byte
 	for i := range bombs {
 		bombs[i] = ifs(60_000, i)
@@ -87,14 +91,14 @@ func TestCompileBombsAreKilledAtTheDeadline(t *testing.T) {
 	for _, bomb := range bombs {
 		wg.Go(func() {
 			err := c.Compile(t.Context(), bomb)
-			if abi.CodeOf(err) != abi.CodeModule || !strings.Contains(err.Error(), "longer than 2s") {
+			if abi.CodeOf(err) != abi.CodeModule || !strings.Contains(err.Error(), "longer than "+timeout.String()) {
 				t.Errorf("got %v, want a refusal for time", err)
 			}
 		})
 	}
 	wg.Wait()
 	took, grown := time.Since(start), rss(t)-before
-	if took > 6*timeout {
+	if took > forever/2 {
 		t.Errorf("took %v for two rounds of %v", took, timeout)
 	}
 	if grown > 32<<20 {
@@ -231,7 +235,7 @@ func TestTheLastToStopWaitingKillsTheChild(t *testing.T) {
 	start := time.Now()
 	cancel(reason)
 	check(t, dir, <-errs, abi.CodeInternal, reason.Error())
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > forever/2 {
 		t.Errorf("leaving took %v", took)
 	}
 	check(t, dir, slow.Compile(ctx, tiny()), abi.CodeInternal, reason.Error())
@@ -240,7 +244,7 @@ func TestTheLastToStopWaitingKillsTheChild(t *testing.T) {
 // waitFor waits for a file that another process writes.
 func waitFor(t *testing.T, file string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if info, err := os.Stat(file); err == nil && info.Size() > 0 {
 			return
 		}
@@ -271,7 +275,7 @@ func TestAChildDoesNotOutliveItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	stat := filepath.Join("/proc", strings.TrimSpace(string(text)), "stat")
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		// A zombie is init's business.
 		if state, err := os.ReadFile(stat); err != nil || strings.Contains(string(state), ") Z ") {
 			return
@@ -334,20 +338,19 @@ func TestAChildIsNotBelieved(t *testing.T) {
 			}
 			leavesNothing(t)
 			dir := newDir(t)
-			cfg := compiler.Config{CacheDir: dir, Executable: script(t, tt.commands), Timeout: 30 * time.Second}
+			cfg := compiler.Config{CacheDir: dir, Executable: script(t, tt.commands)}
 			if name == "never begins" {
 				cfg.Timeout = time.Second
 			}
 			start := time.Now()
 			check(t, dir, newCompiler(t, cfg).Compile(t.Context(), tiny()), abi.CodeInternal, tt.text)
-			if took := time.Since(start); took > 10*time.Second {
+			if took := time.Since(start); took > forever/2 {
 				t.Errorf("took %v", took)
 			}
 			if left := files(t, dir, "*.*ed"); len(left) > 0 {
 				t.Errorf("remembered: %v", left)
 			}
-			cfg.Executable = ""
-			check(t, dir, newCompiler(t, cfg).Compile(t.Context(), tiny()), abi.CodeOK, "")
+			check(t, dir, newCompiler(t, compiler.Config{CacheDir: dir}).Compile(t.Context(), tiny()), abi.CodeOK, "")
 		})
 	}
 }
