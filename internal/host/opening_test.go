@@ -131,7 +131,7 @@ func TestNoRequestWaitsForEverForAnOpening(t *testing.T) {
 		t.Errorf("a download: got %d, %v, want 503 with Retry-After", resp.StatusCode, resp.Header)
 	}
 	close(load)
-	for ; ; time.Sleep(10 * time.Millisecond) { // until the opening has ended, without more requests than the tenant may send
+	for ; ; time.Sleep(50 * time.Millisecond) { // until the opening has ended, without more requests than the tenant may send
 		if _, text := s.read("/t/a/mcp", "a", "hello://about"); !isUnavailable(text) {
 			if !strings.Contains(text, `"contents":`) {
 				t.Errorf("after the opening: got %s", text)

@@ -120,7 +120,10 @@ func TestAStuckStreamStopsNothing(t *testing.T) {
 	for range lines {
 		l.Add(Entry{Time: at, Method: "resources/read", URI: "x:" + strings.Repeat("y", 500), Code: "ok"})
 	}
-	if n := len(l.pending); n > maxBuffer {
+	l.mu.Lock() // the writer may begin as late as now
+	n := len(l.pending)
+	l.mu.Unlock()
+	if n > maxBuffer {
 		t.Errorf("%d bytes wait", n)
 	}
 	close(out.release)

@@ -184,7 +184,11 @@ func TestAWrongFileChangesNothing(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := os.WriteFile(file, []byte("version: '1.0'\ntokens: [{idd: x}]\n"), 0o600); err != nil {
+	wrong := filepath.Join(t.TempDir(), "wrong")
+	if err := os.WriteFile(wrong, []byte("version: '1.0'\ntokens: [{idd: x}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(wrong, file); err != nil { // or the store may see it half written
 		t.Fatal(err)
 	}
 	await("unknown key")

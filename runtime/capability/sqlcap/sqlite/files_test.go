@@ -31,7 +31,7 @@ func TestAKilledReaderHarmsNothing(t *testing.T) {
 				}
 				<-sqlite.Ended(s) // and its locks are released
 				exec(t, db, "begin immediate; insert into users (name) values ('new'); commit")
-				if rows, err := all(t.Context(), connect(t, d), time.Second, "select name from users"); err != nil || len(rows) != 4+i {
+				if rows, err := all(t.Context(), connect(t, d), time.Minute, "select name from users"); err != nil || len(rows) != 4+i {
 					t.Errorf("got %d rows, %s", len(rows), cause(err))
 				}
 			}
@@ -49,7 +49,7 @@ func TestUncommittedChangesAreNotRead(t *testing.T) {
 	db := write(t, file)
 	s := connect(t, open(t, file))
 	count := func() int64 {
-		rows, err := all(t.Context(), s, time.Second, "select count(*) from users")
+		rows, err := all(t.Context(), s, time.Minute, "select count(*) from users")
 		if err != nil {
 			t.Fatal(cause(err))
 		}
@@ -72,18 +72,18 @@ func TestNewFilesOfADatabase(t *testing.T) {
 			file := makeFile(t)
 			d := open(t, file)
 			s := connect(t, d)
-			if _, err := all(t.Context(), s, time.Second, "select name from users"); err != nil {
+			if _, err := all(t.Context(), s, time.Minute, "select name from users"); err != nil {
 				t.Fatal(cause(err))
 			}
 			db := write(t, file)
 			exec(t, db, "pragma journal_mode="+mode)
 			exec(t, db, "insert into users (name) values ('new')")
-			rows, err := all(t.Context(), s, time.Second, "select name from users")
+			rows, err := all(t.Context(), s, time.Minute, "select name from users")
 			if err != nil && !errors.Is(err, database.ErrLost) {
 				t.Fatalf("got %s", cause(err))
 			}
 			if err != nil {
-				rows, err = all(t.Context(), connect(t, d), time.Second, "select name from users")
+				rows, err = all(t.Context(), connect(t, d), time.Minute, "select name from users")
 			}
 			if err != nil || len(rows) != 4 {
 				t.Errorf("got %v, %s", rows, cause(err))
@@ -102,7 +102,7 @@ func TestADatabaseInWALModeWithoutAWriter(t *testing.T) {
 	if _, err := os.Stat(file + "-wal"); err == nil {
 		t.Fatal("the writer has left its -wal file")
 	}
-	if rows, err := all(t.Context(), connect(t, open(t, file)), time.Second, "select name from users"); err != nil || len(rows) != 3 {
+	if rows, err := all(t.Context(), connect(t, open(t, file)), time.Minute, "select name from users"); err != nil || len(rows) != 3 {
 		t.Errorf("got %v, %s", rows, cause(err))
 	}
 }
@@ -116,7 +116,7 @@ func TestFilesThatAreNotADatabase(t *testing.T) {
 	for _, file := range []string{dir, dir + "/missing.db", noise} {
 		s, err := open(t, file).Connect(t.Context())
 		if err == nil {
-			_, err = all(t.Context(), s, time.Second, "select * from sqlite_master")
+			_, err = all(t.Context(), s, time.Minute, "select * from sqlite_master")
 			_ = s.Close()
 		}
 		if code := abi.CodeOf(err); code != abi.CodeUnavailable && code != abi.CodeInternal {
@@ -130,7 +130,7 @@ func TestALinkToADatabase(t *testing.T) {
 	if err := os.Symlink(makeFile(t), link); err != nil {
 		t.Fatal(err)
 	}
-	if rows, err := all(t.Context(), connect(t, open(t, link)), time.Second, "select name from users"); err != nil || len(rows) != 3 {
+	if rows, err := all(t.Context(), connect(t, open(t, link)), time.Minute, "select name from users"); err != nil || len(rows) != 3 {
 		t.Errorf("got %v, %s", rows, cause(err))
 	}
 }

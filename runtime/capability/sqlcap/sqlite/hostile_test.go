@@ -56,7 +56,7 @@ func TestAnEndlessStatementEndsAlone(t *testing.T) {
 	if n-1 != 20_000 {
 		t.Errorf("the other session gives %d rows: %s", n-1, cause(err))
 	}
-	if rows, err := all(t.Context(), connect(t, d), time.Second, "select name from users"); err != nil || len(rows) != 3 {
+	if rows, err := all(t.Context(), connect(t, d), time.Minute, "select name from users"); err != nil || len(rows) != 3 {
 		t.Errorf("afterwards: got %v, %s", rows, cause(err))
 	}
 }

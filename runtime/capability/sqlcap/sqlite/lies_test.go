@@ -141,17 +141,17 @@ func TestHelpersThatLie(t *testing.T) {
 			sqlite.StartAs(d, roleOf(t, dir, role))
 			s := connect(t, d)
 			sqlite.Look(s)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
-			rows, err := all(ctx, s, 200*time.Millisecond, "select 1")
-			want, or := abi.CodeUnavailable, abi.CodeUnavailable
+			want, or, timeout := abi.CodeUnavailable, abi.CodeUnavailable, time.Minute
 			switch role {
 			case "is-silent", "stops-halfway", "shuts-a-box", "opens-an-empty-box", "asks-in-a-box":
-				want, or = abi.CodeDeadline, abi.CodeDeadline
+				want, or, timeout = abi.CodeDeadline, abi.CodeDeadline, 200*time.Millisecond
 			}
 			if _, boxed := boxLies[role]; boxed { // the parent tires of a slow answer, and awaits another by the pipe
-				or = abi.CodeDeadline
+				or, timeout = abi.CodeDeadline, 200*time.Millisecond
 			}
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			rows, err := all(ctx, s, timeout, "select 1")
 			if code := abi.CodeOf(err); code != want && code != or {
 				t.Errorf("got %v, %s", rows, cause(err))
 			}
@@ -161,7 +161,7 @@ func TestHelpersThatLie(t *testing.T) {
 			}
 		})
 	}
-	if rows, err := all(t.Context(), honest, time.Second, "select 1"); err != nil || len(rows) != 1 {
+	if rows, err := all(t.Context(), honest, time.Minute, "select 1"); err != nil || len(rows) != 1 {
 		t.Errorf("another helper: got %v, %s", rows, cause(err))
 	}
 }
