@@ -99,7 +99,7 @@ func serveWith(t *testing.T, opts *runtime.TransportOptions) string {
 func awaitOpen(t *testing.T, all []net.Conn, want int) {
 	t.Helper()
 	n := 0
-	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); {
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); {
 		n = 0
 		for _, c := range all {
 			_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))

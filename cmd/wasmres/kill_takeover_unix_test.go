@@ -78,8 +78,15 @@ func (v *victim) replaceBy(env ...string) (cmd *exec.Cmd, ended chan error) {
 		v.t.Fatal(err)
 	}
 	ended = make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	v.t.Cleanup(func() { _ = cmd.Process.Kill() })
+	gone := make(chan struct{})
+	go func() {
+		ended <- cmd.Wait()
+		close(gone)
+	}()
+	v.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-gone // or it may write to a folder that is being removed
+	})
 	return cmd, ended
 }
 

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -13,6 +15,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -117,15 +120,26 @@ func pythonPath(t *testing.T) string {
 	return dir + string(os.PathListSeparator)
 }
 
-// freeAddress returns an address without a listener.
+// lastPort is below the ports that the system chooses by itself, and below those of internal/e2e: nothing else takes a port before a
+// page starts its server.
+var lastPort = func() *atomic.Uint32 {
+	n := &atomic.Uint32{}
+	n.Store(rand.Uint32N(10_000))
+	return n
+}()
+
+// freeAddress returns an address without a listener, and that it has not returned before.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		address := fmt.Sprint("127.0.0.1:", 10_000+lastPort.Add(1)%10_000)
+		if l, err := net.Listen("tcp", address); err == nil {
+			l.Close()
+			return address
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("of the ports from 10000 to 19999, a hundred in a row are in use")
+	return ""
 }
 
 func (r *reader) do(b block) {

@@ -96,7 +96,10 @@ func startRun(t *testing.T, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader, d 
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // or it may write to a folder that is being removed
+	})
 	return in, out, startReading(stderr)
 }
 

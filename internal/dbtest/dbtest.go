@@ -23,7 +23,7 @@ import (
 var ErrMissing = errors.New("not installed")
 
 // patience is how long a server may take to start.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // A Server is one that runs.
 type Server struct {

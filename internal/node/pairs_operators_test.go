@@ -290,7 +290,7 @@ func TestAVersionIsThatOfItsTenant(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.push("alpha", admin.NewVersion{Next: "canary", Share: 0}, bytes.Replace(module, []byte("fine"), []byte("next"), 1))
-	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); { // it is loaded beside the one that serves
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); { // it is loaded beside the one that serves
 		if _, text := o.read("alpha", "alpha", "x:o", "2"); text == "next" {
 			break
 		}

@@ -44,7 +44,7 @@ func TestASealedDataSourceName(t *testing.T) {
 		if _, err := c.client.SetSecret(t.Context(), "acme", "books", dsn); err != nil {
 			t.Fatal(err)
 		}
-		for until := time.Now().Add(20 * time.Second); !isInForce(); time.Sleep(5 * time.Millisecond) { // a provider is opened anew beside the one that serves
+		for until := time.Now().Add(time.Minute); !isInForce(); time.Sleep(5 * time.Millisecond) { // a provider is opened anew beside the one that serves
 			if time.Now().After(until) {
 				t.Fatalf("not in force: %s", dsn)
 			}

@@ -103,7 +103,7 @@ auth: {anonymous: [all]}
 			t.Fatal(err)
 		}
 		text := read()
-		for until := time.Now().Add(20 * time.Second); got.Load() != "Bearer "+value && time.Now().Before(until); text = read() {
+		for until := time.Now().Add(time.Minute); got.Load() != "Bearer "+value && time.Now().Before(until); text = read() {
 			time.Sleep(5 * time.Millisecond) // the provider is opened anew beside the one that serves
 		}
 		if !strings.HasPrefix(text, "200") || !strings.Contains(text, "a book") || got.Load() != "Bearer "+value {

@@ -92,8 +92,8 @@ func awaitHost(t testing.TB, log io.Reader) string {
 			t.Fatal("docker-registry ended before it was ready")
 		}
 		return host
-	case <-time.After(30 * time.Second):
-		t.Fatal("docker-registry was not ready after 30 s")
+	case <-time.After(2 * time.Minute):
+		t.Fatal("docker-registry was not ready after two minutes")
 	}
 	return ""
 }

@@ -22,7 +22,7 @@ const (
 	maxMemory = limits.DefaultMemory // bytes
 	maxStack  = limits.DefaultStack
 	maxTime   = 30 * time.Second // of the function
-	fuelSlice = 10_000_000 // units between two looks at the clock
+	fuelSlice = 10_000_000       // units between two looks at the clock
 )
 
 // A Function is the export that initialises a module: (input_len i32) -> (code i32). It takes its input as an operation

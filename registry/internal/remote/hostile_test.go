@@ -636,7 +636,9 @@ func TestAModuleThatDripsIsGivenUp(t *testing.T) {
 			return true
 		}
 	})
-	body, err := repository(t, newClient(t, impatient), h.host+"/n").Fetch(t.Context(), h.provider.Module)
+	o := impatient
+	o.Idle = time.Second // in which a busy machine sends that one byte
+	body, err := repository(t, newClient(t, o), h.host+"/n").Fetch(t.Context(), h.provider.Module)
 	if err != nil {
 		t.Fatal(err)
 	}

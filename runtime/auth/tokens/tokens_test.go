@@ -112,7 +112,7 @@ func TestAChangedFileHolds(t *testing.T) {
 	write(t, file, ben, eve)
 	select {
 	case <-ended.Done():
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("a token that is no longer in the file has not ended")
 	}
 	if _, err := s.Authenticate(auth.Credential{Authorization: "Bearer " + text1}); !errors.Is(err, auth.ErrInvalid) || first.Valid() {
@@ -175,7 +175,7 @@ func TestAWrongFileChangesNothing(t *testing.T) {
 	s, file := open(t, slog.New(slog.NewTextHandler(&log, nil)), ada)
 	await := func(want string) {
 		t.Helper()
-		for end := time.Now().Add(10 * time.Second); strings.Count(log.String(), want) == 0; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(time.Minute); strings.Count(log.String(), want) == 0; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("no %q in the log:\n%s", want, log.String())
 			}
@@ -200,7 +200,7 @@ func TestAWrongFileChangesNothing(t *testing.T) {
 		t.Errorf("%d lines, want 2:\n%s", n, log.String())
 	}
 	write(t, file)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if _, err := s.Authenticate(auth.Credential{Authorization: "Bearer " + text}); err != nil {
 			break
 		}

@@ -197,7 +197,7 @@ func within[T any](t *testing.T, ch <-chan T) (v T) {
 	t.Helper()
 	select {
 	case v = <-ch:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("nothing came")
 	}
 	return v

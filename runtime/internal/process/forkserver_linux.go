@@ -14,8 +14,9 @@ const (
 	// fewStarts is how many children with namespaces a process starts itself: for fewer, a fork server is not worth its
 	// memory.
 	fewStarts = 8
-	// forkPatience is how long a fork server may take to start a child.
-	forkPatience = 2 * time.Second
+	// forkPatience is how long a fork server may take to start a child, and itself before the first. On a busy machine that takes
+	// seconds. A fork server that takes longer is killed.
+	forkPatience = 10 * time.Second
 	// forkRest is how long this process starts children itself after the fork server has failed.
 	forkRest = time.Minute
 )

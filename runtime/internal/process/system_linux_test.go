@@ -35,6 +35,7 @@ func leavesNothing(t *testing.T) {
 		}
 		return len(open), goruntime.NumGoroutine()
 	}
+	process.ForkServer() // or a test may start it that was to rest
 	fds, goroutines := count()
 	t.Cleanup(func() {
 		if left := children(t, os.Getpid()); len(left) > 0 {

@@ -293,6 +293,7 @@ func signalTo(tb testing.TB, pid int, s unix.Signal) {
 // leavesNothing fails the test when it leaves a process, a descriptor, a goroutine or much memory behind.
 func leavesNothing(t *testing.T) {
 	t.Helper()
+	process.ForkServer() // or the test may start it, by its ninth child or when it has rested
 	before := takeStock(t)
 	t.Cleanup(func() {
 		var now stock

@@ -54,12 +54,12 @@ func newGate() *gate {
 	return g
 }
 
-// receive receives from c, within 15 s.
+// receive receives from c, within a minute.
 func receive[T any](t *testing.T, what string, c <-chan T) (got T) {
 	t.Helper()
 	select {
 	case got = <-c:
-	case <-time.After(15 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("%s: nothing received", what)
 	}
 	return got

@@ -71,7 +71,7 @@ func newServersBehind(t *testing.T, h *streamable.Handler, wrap func(net.Conn) n
 	go func() { served <- server.Serve(a) }()
 	go func() { served <- standard.Serve(b) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := errors.Join(server.Shutdown(ctx), standard.Close()); err != nil {
 			t.Errorf("shutdown: %v", err)
@@ -130,7 +130,7 @@ func dial(t testing.TB, addr string) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	return newClient(c)
 }
 
