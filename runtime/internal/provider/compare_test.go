@@ -47,7 +47,7 @@ func TestCallsThatRunTwiceEndInTheSameWay(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		var seen comparisons
 		m := load(t, provider.Config{
-			Runner: run, Limits: limits.Limits{Timeout: time.Second, Memory: 1 << 20, Output: 1e6},
+			Runner: run, Limits: limits.Limits{Memory: 1 << 20, Output: 1e6},
 			Compare: &provider.Comparison{Runner: run, OneOf: 1, Wait: true, OnCompared: seen.add},
 		}, "faults.wasm")
 		for _, c := range []struct {

@@ -37,7 +37,7 @@ func TestACrashSaysWhereTheGuestWas(t *testing.T) {
 	both(t, func(t *testing.T, run guest.Runner) {
 		binary := readModule(t, "faults.wasm")
 		m := load(t, provider.Config{
-			Runner: run, Limits: limits.Limits{Timeout: time.Second, Fuel: 1 << 30},
+			Runner: run, Limits: limits.Limits{Timeout: time.Minute, Fuel: 1 << 30},
 			DebugModules: slices.Values([][]byte{named(t, readModule(t, "reset.wasm")), binary, named(t, binary)}),
 		}, "faults.wasm")
 		for name, c := range map[string]struct {

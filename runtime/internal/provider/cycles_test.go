@@ -127,7 +127,7 @@ func TestEveryResetIsByteExact(t *testing.T) {
 			}
 			w := &witness{Engine: cachedEngine(t)}
 			m, err := provider.Open(t.Context(), provider.Config{
-				Runner: pool.InProcess{Engine: w}, Limits: limits.Limits{Calls: 1, Output: 2 << 20, Memory: 128 << 20},
+				Runner: pool.InProcess{Engine: w}, Limits: limits.Limits{Calls: 1, Output: 2 << 20, Memory: 128 << 20, Timeout: patience},
 			}, tt.binary)
 			if err != nil {
 				t.Fatal(err)

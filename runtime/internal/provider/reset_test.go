@@ -162,6 +162,7 @@ func TestAnInstanceSurvivesBeingStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &counter{Engine: openEngine(t)}
+			tt.limits.Timeout = patience
 			m, err := provider.Open(t.Context(), provider.Config{Runner: pool.InProcess{Engine: e}, Limits: tt.limits}, readModule(t, "faults.wasm"))
 			if err != nil {
 				t.Fatal(err)

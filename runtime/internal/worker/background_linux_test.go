@@ -26,10 +26,10 @@ func inBackground(t *testing.T, pid int) bool {
 	return set.Count() < goruntime.NumCPU()
 }
 
-// spinning opens a module whose reads go on until they are stopped. Its worker is the last but the standby worker.
-func spinning(t *testing.T, r *worker.Runner) *provider.Provider {
+// spinning opens a module whose reads take all the time they have. Its worker is the last but the standby worker.
+func spinning(t *testing.T, r *worker.Runner, timeout time.Duration) *provider.Provider {
 	t.Helper()
-	return loadPuppet(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: patience}},
+	return loadPuppet(t, provider.Config{Runner: r, Limits: limits.Limits{Timeout: timeout}},
 		func(context.Context, int, *abi.Request) guesttest.Step { return guesttest.Spin() })
 }
 
@@ -50,7 +50,7 @@ func TestALongCallRunsInTheBackground(t *testing.T) {
 	r := newRunner(t, worker.Config{Grace: patience}) // a busy machine delays the end of calls
 	quiet := loadPuppet(t, provider.Config{Runner: r}, well)
 	its := workerOf(t)
-	busy := spinning(t, r)
+	busy := spinning(t, r, patience)
 	hog := workers(t)[1]
 	works(t, quiet)
 	ctx, stop := context.WithCancel(t.Context())
@@ -73,11 +73,9 @@ func TestALongCallRunsInTheBackground(t *testing.T) {
 func TestACallAloneUsesAllProcessors(t *testing.T) {
 	r := newRunner(t, worker.Config{Grace: patience})        // a busy machine delays the end of calls
 	quiet := loadPuppet(t, provider.Config{Runner: r}, well) // is open, and not called
-	busy := spinning(t, r)
+	busy := spinning(t, r, time.Second)
 	hog := workers(t)[1]
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	over := spin(ctx, busy)
+	over := spin(t.Context(), busy)
 	for {
 		select {
 		case err := <-over:
