@@ -161,7 +161,7 @@ func TestManyShortLinesAreBoundedToo(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				var out syncBuffer
 				logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-				m := loadPuppet(t, provider.Config{Runner: logging(t, run, logger), Limits: limits.Limits{Log: 16_000, Timeout: 20 * time.Second}, Logger: logger},
+				m := loadPuppet(t, provider.Config{Runner: logging(t, run, logger), Limits: limits.Limits{Log: 16_000, Timeout: 5 * time.Minute}, Logger: logger},
 					&guesttest.Puppet{Next: steps(step, guesttest.Emit(fine))})
 				if _, err := readURI(t, m, "x:o"); err != nil {
 					t.Fatal(err)
