@@ -92,7 +92,9 @@ COMPILING  = ./internal/check ./internal/session ./runtime/internal/meter
 APART      = TestAPowerCut TestNoByteCanBeChanged \
              TestMangledStreams TestSplitAnywhere TestLongAnswers TestUnreadAcknowledgmentsTakeLittle TestUnreadAnswersTakeBoundedMemory \
              TestAllSpellingsAreRedacted TestTheWorkDoesNotTellHowMuchOfALongGuessIsRight \
-             TestACallIsTheSameEverywhere TestALineInHalfIsRemoved TestWhatNoPowerCutLeaves \
+             TestACallIsTheSameEverywhere TestALineInHalfIsRemoved TestWhatNoPowerCutLeaves TestQueriesFindTheirEntries \
+             TestARotationThatIsKilled TestARotationOfTwoChanges \
+             TestAKillAtEachStep TestTwoProcessesLoseNothing TestCorruptBlobsAreFoundAndMended \
              TestSubscriptionsShareTheirURIs TestPagesThatAreKeptAreBounded \
              TestReleasedMemoriesComeBackClean TestResetRestoresEveryByte TestResetHoldsForAnyGuest TestImagesLeaveNothingBehind \
              TestPagesOfRoles TestPagesShowTextsOfOthersAsTexts TestPagesOfManyTenantsAreSmall
