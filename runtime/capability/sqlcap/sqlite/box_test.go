@@ -222,6 +222,28 @@ func TestPace(t *testing.T) {
 	other.Missed()
 }
 
+// A helper looks for the requests of reads in a worker, which come some 400 µs apart, and not for those that come seldom.
+func TestPaceOfReadsInAWorker(t *testing.T) {
+	for _, tt := range []struct {
+		apart time.Duration
+		looks bool
+	}{{400 * time.Microsecond, true}, {time.Millisecond, false}} {
+		sqlite.ReleasePaces()
+		now := time.Now()
+		var p sqlite.Pace
+		looks := false
+		for range 100 {
+			asked := now.Add(tt.apart)
+			now = asked.Add(20 * time.Microsecond)
+			looks = p.Observe(asked, now)
+		}
+		p.Missed()
+		if looks != tt.looks {
+			t.Errorf("requests %v apart: looks %t, want %t", tt.apart, looks, tt.looks)
+		}
+	}
+}
+
 // Paces that want to look take turns; one that is alone looks for as long as it likes.
 func TestPacesTakeTurns(t *testing.T) {
 	sqlite.ReleasePaces()

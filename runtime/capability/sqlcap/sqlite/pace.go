@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	lookTime    = 200 * time.Microsecond // for which a helper looks at its box after an answer
-	awaitTime   = 60 * time.Microsecond  // for which the parent awaits an answer there
+	lookTime    = 500 * time.Microsecond // for which a helper looks at its box after an answer; reads in a worker are some 400 µs apart
+	awaitTime   = 200 * time.Microsecond // for which the parent awaits an answer there: see late
 	quickAnswer = 200 * time.Microsecond // of an answer by the pipes after which one by the box pays
 	startCount  = 8                      // requests in a row that must come and be answered soon before the helper looks
 	maxPenalty  = 64                     // requests for which it does not look after it has looked in vain
@@ -83,7 +83,8 @@ func (p *pace) missed() {
 }
 
 // late is missed for an answer that has not come in time. The statement takes long, or the system has given the processor of the
-// helper to another process: this process does not know which, so that no helper looks for restTime.
+// helper to another process: this process does not know which, so that no helper looks for restTime. Each 10 ms Go's scheduler takes
+// the goroutine of a helper that looks from its thread, and returns it within some 150 µs: awaitTime is longer, as that is neither.
 func (p *pace) late(now time.Time) {
 	looking.rests.Store(int64(now.Sub(loaded) + restTime))
 	p.missed()
