@@ -195,7 +195,7 @@ func (c *client) pour(end chan struct{}, request []byte, perSecond int, sent, an
 // so that its provider has a process: two at a time, since a crowd that comes at once would wait for processes, and be told
 // when to retry.
 func BenchmarkHostingCrowd(b *testing.B) {
-	allow(b)
+	allow(b, *crowd)
 	f := newFarm(b, "")
 	f.many(b, *crowd, *digests, keyed)
 	s := f.serve(b)
@@ -271,7 +271,7 @@ func (s *server) startAll(n int, keys []string) time.Duration {
 
 // allow raises the number of files that this process and the server may have open, each for itself. Of a tenant, the server has ten
 // connections and a process, which takes nine; it leaves a 32nd to others.
-func allow(b *testing.B) {
+func allow(b *testing.B, tenants int) {
 	b.Helper()
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
@@ -281,7 +281,7 @@ func allow(b *testing.B) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
 		b.Fatal(err)
 	}
-	if need := uint64(20 * *crowd); l.Max < need {
+	if need := uint64(20 * tenants); l.Max < need {
 		b.Skipf("the limit of open files is %d, this needs %d: raise it with 'ulimit -Hn %d' as root", l.Max, need, need)
 	}
 }

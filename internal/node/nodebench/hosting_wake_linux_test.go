@@ -14,7 +14,7 @@ import (
 // of its own. A client that is told when to retry does that, until it is served. One tenant that has a process is read 40 times a second
 // before that, and meanwhile.
 func BenchmarkHostingWake(b *testing.B) {
-	allow(b)
+	allow(b, *crowd)
 	for b.Loop() {
 		f := newFarm(b, "")
 		f.many(b, *crowd, *digests, keyed)
@@ -84,6 +84,11 @@ type waking struct {
 // call sends a request at some time of one second, and again as long as the client is told to.
 func (w *waking) call(request []byte) {
 	time.Sleep(rand.N(time.Second))
+	w.callNow(request)
+}
+
+// callNow sends a request, and again as long as the client is told to.
+func (w *waking) callNow(request []byte) {
 	began := time.Now()
 	for {
 		c, err := dial(w.server.address)
@@ -123,4 +128,59 @@ func retryOf(body []byte) (time.Duration, bool) {
 	digits := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
 	ms, err := strconv.Atoi(digits)
 	return time.Duration(ms) * time.Millisecond, ok && err == nil
+}
+
+// BenchmarkHostingStarts is the latency of a tenant's reads, 40 a second, alone, and while the providers of 20 other tenants start each
+// second, one in four of them in Go. They take turns.
+func BenchmarkHostingStarts(b *testing.B) {
+	const others, every, turns = 100, time.Second / 20, 4 // each of the others rests for five seconds
+	f := newFarm(b, "idle: 1s\n"+unbounded)
+	f.many(b, others+1, *digests, anonymous)
+	s := f.serve(b)
+	for i := range others + 1 {
+		if _, err := s.once(read(idOf(i), "", languageOf(i).uri)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	s.awaitNoneLive()
+	live, c := read(idOf(0), "", languageOf(0).uri), s.dial()
+	c.get(b, live)
+	var alone, beside []time.Duration
+	w := &waking{server: s}
+	next := 0
+	for b.Loop() {
+		for range turns {
+			alone = append(alone, c.readUntil(b, live, time.After(*seconds/(2*turns)))...)
+			end, started := time.After(*seconds/(2*turns)), make(chan struct{})
+			stop := make(chan struct{})
+			go func() {
+				defer close(started)
+				for tick := time.Tick(every); ; next++ {
+					select {
+					case <-stop:
+						return
+					case <-tick:
+					}
+					i := 1 + next%others
+					w.calling.Go(func() { w.callNow(read(idOf(i), "", languageOf(i).uri)) })
+				}
+			}()
+			beside = append(beside, c.readUntil(b, live, end)...)
+			close(stop)
+			<-started
+			w.calling.Wait()
+		}
+	}
+	b.ReportMetric(quantile(alone, .99), "alone-p99-ms")
+	b.ReportMetric(quantile(beside, .99), "beside-p99-ms")
+	b.ReportMetric(quantile(beside, .99)/quantile(alone, .99), "beside/alone")
+	b.ReportMetric(quantile(alone, .5), "alone-p50-ms")
+	b.ReportMetric(quantile(beside, .5), "beside-p50-ms")
+	b.ReportMetric(quantile(w.times, .5), "start-p50-ms")
+	b.ReportMetric(float64(len(w.times)), "starts")
+	b.ReportMetric(float64(w.failed.Load()), "errors")
+	if e := w.first.Load(); e != nil {
+		b.Logf("first error: %s", *e)
+	}
+	b.ReportMetric(0, "ns/op")
 }
