@@ -14,7 +14,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 HTTP       ?= 127.0.0.1:8080
 FUZZTIME   ?= 6000x
 
-.PHONY: run build examples $(EXAMPLES) $(PROJECTS) quick check foreground background format vet lint tidy test wasmtime attack e2e compatibility newcomer interop vectors fuzz soak bench wasm tools clean
+.PHONY: run build examples $(EXAMPLES) $(PROJECTS) quick check foreground background format vet lint tidy test wasmtime attack e2e compatibility newcomer interop vectors fuzz soak disasters bench wasm tools clean
 
 # The race detector has each process wait for a second when it exits unless this says otherwise.
 export GORACE ?= atexit_sleep_ms=10
@@ -155,10 +155,16 @@ fuzz: ## each fuzz target for a number of inputs
 # With -fuzz the linked tests count what an input covers, so that fuzzing looks for what is new: worth its minutes of compiling
 # where fuzzing goes on for hours.
 soak: FUZZTIME = 600000x
-soak: ## the attacks that are much like others, authors of five languages, then each fuzz target for a night: a hundred times the inputs of make check, guided by what they cover
+soak: ## the attacks that are much like others, authors of five languages, disasters of servers, then each fuzz target for a night: a hundred times the inputs of make check, guided by what they cover
 	WASMRES_HOSTILE_LONG=1 $(TEST) ./runtime/internal/hostile
 	$(TEST) ./cmd/wasmres -run=TestAuthorsPublish -walk-all
+	$(MAKE) --no-print-directory disasters
 	@for m in $(MODULES); do (cd $$m && $(TESTED) | $(FUZZED) | xargs -r -n1 -P "$$(getconf _NPROCESSORS_ONLN)" env $(FUZZ) -fuzz=.) || exit 1; done
+
+# The small form of these tests is in make check: see internal/hosttest.
+disasters: ## what a server of tenants survives, whole: kills, memory that runs out, tenants that wake at once or want all; 20 minutes at most
+	WASMRES_SOAK=1 timeout 20m $(TEST) -count=1 -run='Killed|TenantsWake|WeightsReach|OfAGroup|InAFullGroup' \
+	  ./internal/tenant/store ./internal/ledger ./internal/blobs ./internal/node ./cmd/wasmres
 
 e2e: tools ## real clients: conformance suite, inspector, TypeScript client; all examples with real servers
 	$(MAKE) --no-print-directory hello config # the tests build the others

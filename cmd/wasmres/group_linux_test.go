@@ -17,6 +17,7 @@ import (
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/admin/admintest"
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/hosttest"
 )
 
 // newMemoryGroup makes a control group that bounds the memory of what runs in it, of version 2 or 1, and returns its folder. It skips
@@ -61,8 +62,8 @@ func TestProvidersExceedTheMemoryOfAGroup(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts many processes")
 	}
-	const many = 80
-	s := serveInGroup(t, newMemoryGroup(t, 128<<20), guesttest.CacheDir(t), slices.Repeat([]string{guesttest.Computing(t)}, many))
+	many := hosttest.Size(80, 640)
+	s := serveInGroup(t, newMemoryGroup(t, hosttest.Size(128, 1024)<<20), guesttest.CacheDir(t), slices.Repeat([]string{guesttest.Computing(t)}, many))
 	s.callAll(t, "compute://1")
 	for i := range many {
 		s.answers(t, i, "compute://1")
@@ -76,8 +77,8 @@ func TestAModuleIsCompiledInAFullGroup(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles two modules in Go")
 	}
-	const many = 24
-	group := newMemoryGroup(t, 256<<20)
+	many := hosttest.Size(24, 200)
+	group := newMemoryGroup(t, hosttest.Size(256, 1024)<<20)
 	s := serveInGroup(t, group, t.TempDir(), append(slices.Repeat([]string{guesttest.File(t, "hello")}, many), guesttest.File(t, "everything")))
 	for i := range many {
 		s.answers(t, i, "hello://about")

@@ -16,10 +16,11 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/childtest"
+	"github.com/wasmres/wasmres/internal/hosttest"
 	"github.com/wasmres/wasmres/internal/ledger"
 )
 
-var kills = flag.Int("kills", 40, "how often a process that writes is killed")
+var kills = flag.Int("kills", hosttest.Size(40, 200), "how often a process that writes is killed")
 
 // roles has what children do with the ledger of a folder. They print their results for the parent.
 var roles = map[string]func(ctx context.Context, l *ledger.Ledger) error{"count": count, "overflow": overflow}

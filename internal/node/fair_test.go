@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/hosttest"
 	"github.com/wasmres/wasmres/internal/node"
 	"github.com/wasmres/wasmres/internal/project"
 	"github.com/wasmres/wasmres/internal/tenant"
@@ -66,7 +67,8 @@ func (a answer) isResult() bool {
 func TestWeightsReachTheQueueByHTTP(t *testing.T) {
 	text := fmt.Sprintf("providers: {p: {module: %q}}\n", guesttest.Computing(t))
 	h := hostFair(t, map[string]string{"light": "plan: light\n" + text, "heavy": "plan: heavy\n" + text})
-	const settle, counted, callers = 40, 80, 12 // calls of both together; more callers than calls that run, so that some always wait
+	const settle, callers = 40, 12 // calls of both together before any is counted; more callers than calls that run, so that some always wait
+	counted := hosttest.Size(80, 2000)
 	var mu sync.Mutex
 	answered, all := map[string]int{}, 0
 	note := func(id string) (goesOn bool) {

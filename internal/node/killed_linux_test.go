@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/hosttest"
 	"github.com/wasmres/wasmres/internal/project"
 )
 
@@ -60,7 +61,8 @@ func TestWorkersAreKilledUnderLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts many processes")
 	}
-	const many, clients, rounds, between = 4, 20, 5, 60
+	const many, clients, between = 4, 20, 60
+	rounds := hosttest.Size(5, 60)
 	tenants := map[string]string{}
 	for i := range many {
 		tenants[fmt.Sprintf("t%d", i)] = fmt.Sprintf("plan: light\nproviders: {kit: {module: %q, permissions: {kv: {}}}}\n", guesttest.Kit(t, project.C))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/hosttest"
 )
 
 // isLater reports whether the client was told when to try again.
@@ -19,7 +20,7 @@ func TestManyTenantsWakeAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	const many = 40
+	many := hosttest.Size(40, 1000)
 	text := fmt.Sprintf("plan: light\nproviders: {p: {module: %q}}\n", guesttest.Computing(t))
 	tenants := map[string]string{"live": text}
 	for i := range many {

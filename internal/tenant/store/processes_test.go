@@ -14,12 +14,13 @@ import (
 	"testing"
 
 	"github.com/wasmres/wasmres/internal/childtest"
+	"github.com/wasmres/wasmres/internal/hosttest"
 	"github.com/wasmres/wasmres/internal/tenant"
 	"github.com/wasmres/wasmres/internal/tenant/store"
 	"github.com/wasmres/wasmres/internal/tenant/storetest"
 )
 
-var kills = flag.Int("kills", 50, "how often a process that writes is killed")
+var kills = flag.Int("kills", hosttest.Size(50, 200), "how often a process that writes is killed")
 
 // roles has what children do with the store of a folder. They print their results for the parent.
 var roles = map[string]func(ctx context.Context, s *store.Store) error{"churn": churn, "overflow": overflow, "hold": hold}
