@@ -45,6 +45,7 @@ func (h *Host) newNative(kind engines.Kind) (*native, error) {
 	if h.compiler == nil {
 		return h.openEngine(kind, engine.Config{CacheDir: h.cacheDir, Logger: h.log}, nil)
 	}
+	kind = h.variant(kind)
 	c := h.compiler.With(kind)
 	if h.workers == nil {
 		return h.openEngine(kind, engine.Config{CacheDir: h.cacheDir, Precompile: c.Folder, Logger: h.log}, compileOf(c))
@@ -54,6 +55,14 @@ func (h *Host) newNative(kind engines.Kind) (*native, error) {
 		return nil, err
 	}
 	return &native{runner: runner, compile: compileOf(c)}, nil
+}
+
+// variant returns kind as guests run on it: in workers, or in this process.
+func (h *Host) variant(kind engines.Kind) engines.Kind {
+	if h.isolation == IsolateNone {
+		return kind
+	}
+	return kind.InWorker()
 }
 
 // codeOf returns how modules get the native code of an engine, from its compiler.

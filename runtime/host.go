@@ -156,7 +156,7 @@ func (h *Host) start(cfg HostConfig) error {
 		_, err := h.engineOf("")
 		return err
 	}
-	c, err := compiler.New(compiler.Config{Engine: h.kind, CacheDir: cfg.CacheDir, MaxBytes: cfg.CacheSize, Concurrent: cfg.MaxCompiles, Busy: h.busy, Reserve: h.reserver(), Logger: h.log})
+	c, err := compiler.New(compiler.Config{Engine: h.variant(h.kind), CacheDir: cfg.CacheDir, MaxBytes: cfg.CacheSize, Concurrent: cfg.MaxCompiles, Busy: h.busy, Reserve: h.reserver(), Logger: h.log})
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (h *Host) start(cfg HostConfig) error {
 		return err
 	}
 	h.workers, err = worker.New(worker.Config{
-		NativeCode: codeOf(h.kind, c), Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: h.live, OwnerOf: compiler.OwnerOf, Logger: h.log,
+		NativeCode: codeOf(h.variant(h.kind), c), Idle: cfg.Idle, MaxStarts: cfg.MaxStarts, Standby: cfg.Standby, Live: h.live, OwnerOf: compiler.OwnerOf, Logger: h.log,
 	})
 	if err != nil {
 		return err

@@ -90,7 +90,7 @@ func needs() []need {
 		{"reset a memory", resetMemory},
 		{"another memory of the image", anotherMemory},
 		{"a blank memory", func(*belongings) error {
-			m, err := snapshot.Blank(64 << 20)
+			m, err := snapshot.Blank(64<<20, 0)
 			if err != nil {
 				return err
 			}

@@ -26,7 +26,7 @@ const (
 	maxTable    = 1 << 12
 )
 
-// Engines are all engines of this program. They belong to one goroutine at a time.
+// Engines are all engines of this program, also as workers run them. They belong to one goroutine at a time.
 type Engines struct {
 	kinds []engines.Kind
 	open  []engine.Engine
@@ -35,7 +35,13 @@ type Engines struct {
 // Open opens the engines. The caller closes them.
 func Open() (*Engines, error) {
 	e := &Engines{}
+	all := engines.All()
 	for _, kind := range engines.All() {
+		if inWorker := kind.InWorker(); inWorker != kind {
+			all = append(all, inWorker)
+		}
+	}
+	for _, kind := range all {
 		one, err := kind.Open(engine.Config{})
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", kind, err), e.Close())

@@ -54,7 +54,7 @@ func start(ctx context.Context, kind engines.Kind, e engine.Engine, code *meter.
 		return nil, err
 	}
 	g.module = m
-	if g.memory, err = newMemory(code.MaxPages); err != nil {
+	if g.memory, err = newMemory(code.MaxPages, reservation(m)); err != nil {
 		return nil, errors.Join(err, g.close())
 	}
 	if g.inst, err = m.Instantiate(ctx, g, g.memory); err != nil {
@@ -151,12 +151,19 @@ type memory struct {
 	limit uint64
 }
 
-func newMemory(pages uint32) (*memory, error) {
-	m, err := snapshot.Blank(uint64(max(1, pages)) * engine.PageSize)
+func newMemory(pages uint32, reservation uint64) (*memory, error) {
+	m, err := snapshot.Blank(uint64(max(1, pages))*engine.PageSize, reservation)
 	if err != nil {
 		return nil, err
 	}
 	return &memory{m, uint64(pages) * engine.PageSize}, nil
+}
+
+func reservation(m engine.Module) uint64 {
+	if r, ok := m.(engine.Reserver); ok {
+		return r.Reservation()
+	}
+	return 0
 }
 
 // Reallocate implements [engine.LinearMemory].

@@ -109,6 +109,20 @@ type LinearMemory interface {
 	Free()
 }
 
+// A Reserver is a Module whose code leaves it to the processor to check addresses.
+type Reserver interface {
+	// Reservation returns how much each of its memories must reserve: see [Reserved]. Zero is for code that compares each address
+	// with the size of the memory.
+	Reservation() uint64
+}
+
+// A Reserved is a LinearMemory that has address space of its own.
+type Reserved interface {
+	// Reserved returns how many bytes of address space, from the beginning of the memory, belong to it. Each access to those after
+	// the size that Reallocate has returned last faults.
+	Reserved() uint64
+}
+
 // A Global is a mutable global of a numeric type. Its value occupies the low bits.
 type Global interface {
 	Get() uint64

@@ -95,7 +95,7 @@ func (p *precompiler) folder(binary []byte) string {
 func (p *precompiler) compile(ctx context.Context, binary []byte, _ func() ([]byte, error)) (string, error) {
 	dir := p.folder(binary)
 	compiled, _ := p.compiled.LoadOrStore(dir, sync.OnceValue(func() error {
-		return errors.Join(os.Mkdir(dir, 0o700), enginetest.Kind().Precompile(ctx, dir, binary))
+		return errors.Join(os.Mkdir(dir, 0o700), enginetest.Kind().InWorker().Precompile(ctx, dir, binary))
 	}))
 	return dir, compiled.(func() error)()
 }

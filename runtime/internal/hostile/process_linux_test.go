@@ -68,7 +68,7 @@ func newProcessTest(t *testing.T) *processTest {
 	t.Helper()
 	raws := &rawModules{}
 	t.Cleanup(raws.clear)
-	runner, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind(), Compile: raws.compile, Invalidate: raws.forget}})
+	runner, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind().InWorker(), Compile: raws.compile, Invalidate: raws.forget}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func (r *rawModules) compile(_ context.Context, binary []byte, _ func() ([]byte,
 	if err != nil {
 		return "", err
 	}
-	return dir, errors.Join(enginetest.Kind().MakeCacheDir(dir), os.WriteFile(file, binary, 0o600)) // the worker must not make a directory
+	return dir, errors.Join(enginetest.Kind().InWorker().MakeCacheDir(dir), os.WriteFile(file, binary, 0o600)) // the worker must not make a directory
 }
 
 func (r *rawModules) forget(binary []byte) error {

@@ -23,11 +23,11 @@ const mayCompile = 128 << 20
 // judged elsewhere.
 func TestLoadingTakesNoMoreThanItMay(t *testing.T) {
 	alone(t)
-	c, err := compiler.New(compiler.Config{Engine: enginetest.Kind(), CacheDir: filepath.Join(t.TempDir(), "cache")})
+	c, err := compiler.New(compiler.Config{Engine: enginetest.Kind().InWorker(), CacheDir: filepath.Join(t.TempDir(), "cache")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind(), Compile: c.FolderOf, Invalidate: c.Invalidate}})
+	run, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind().InWorker(), Compile: c.FolderOf, Invalidate: c.Invalidate}})
 	if err != nil {
 		t.Fatal(err)
 	}

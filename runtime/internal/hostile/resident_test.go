@@ -29,7 +29,7 @@ const residentTimeout = 50 * time.Millisecond
 func TestNoWorkerTakesMoreThanItsLimitAnd64MiB(t *testing.T) {
 	alone(t)
 	native := &precompiler{dir: t.TempDir()}
-	run, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind(), Compile: native.compile, Invalidate: native.forget}})
+	run, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind().InWorker(), Compile: native.compile, Invalidate: native.forget}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,11 +56,11 @@ type attacked struct {
 func TestHostileServicesDoNotHoldACall(t *testing.T) {
 	alone(t)
 	b := startBackends(t)
-	c, err := compiler.New(compiler.Config{Engine: enginetest.Kind(), CacheDir: guesttest.CacheDir(t)})
+	c, err := compiler.New(compiler.Config{Engine: enginetest.Kind().InWorker(), CacheDir: guesttest.CacheDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind(), Compile: c.FolderOf, Invalidate: c.Invalidate}})
+	run, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind().InWorker(), Compile: c.FolderOf, Invalidate: c.Invalidate}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (t *tenant) moveOut() {
 func neighbours(t *testing.T, grace time.Duration) (guest.Runner, *tenant) {
 	t.Helper()
 	native := &precompiler{dir: t.TempDir()}
-	run, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind(), Compile: native.compile, Invalidate: native.forget}, Grace: grace})
+	run, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind().InWorker(), Compile: native.compile, Invalidate: native.forget}, Grace: grace})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func compilerWithin(t *testing.T, limit time.Duration) *compiler.Compiler {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	c, err := compiler.New(compiler.Config{Engine: enginetest.Kind(), CacheDir: filepath.Join(dir, "cache"), Timeout: limit, CPU: limit, Memory: 1 << 30})
+	c, err := compiler.New(compiler.Config{Engine: enginetest.Kind().InWorker(), CacheDir: filepath.Join(dir, "cache"), Timeout: limit, CPU: limit, Memory: 1 << 30})
 	if err != nil {
 		t.Fatal(err)
 	}

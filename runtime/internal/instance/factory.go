@@ -186,6 +186,14 @@ func (f *Factory) memoryLimit() uint64 {
 	return min(f.Limits.Memory, uint64(f.Module.Code.MaxPages)*engine.PageSize)
 }
 
+// reservation returns how much address space the engine needs for each memory; zero if it needs none beside the memory.
+func (f *Factory) reservation() uint64 {
+	if r, ok := f.compiled.(engine.Reserver); ok {
+		return r.Reservation()
+	}
+	return 0
+}
+
 // HasImage reports whether there is an image, so that a new instance need not start.
 func (f *Factory) HasImage() bool { return f.image != nil }
 

@@ -85,5 +85,5 @@ func (f *Factory) useSaved(about []byte) error {
 
 // imageConfig returns the configuration of the image.
 func (f *Factory) imageConfig() snapshot.Config {
-	return snapshot.Config{Limit: f.memoryLimit(), Idle: f.Limits.Calls, Reserve: f.reserve}
+	return snapshot.Config{Limit: f.memoryLimit(), Span: f.reservation(), Idle: f.Limits.Calls, Reserve: f.reserve}
 }

@@ -20,7 +20,7 @@ func (f *Factory) boot(ctx context.Context, describe startStep) (_ *Instance, er
 	if !f.Module.HasData() {
 		return nil, errors.New("the module was loaded without the data of its memory, and no image has that")
 	}
-	memory, err := snapshot.Blank(f.memoryLimit())
+	memory, err := snapshot.Blank(f.memoryLimit(), f.reservation())
 	if err != nil {
 		return nil, err
 	}

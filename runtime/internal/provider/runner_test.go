@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/engine/engines"
 	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/pool"
@@ -36,12 +37,18 @@ func both(t *testing.T, test func(t *testing.T, run guest.Runner)) {
 // workers runs guests in processes of their own.
 func workers(tb testing.TB, logger *slog.Logger) *worker.Runner {
 	tb.Helper()
+	return workersOn(tb, enginetest.Kind().InWorker(), logger)
+}
+
+// workersOn is workers on an engine.
+func workersOn(tb testing.TB, kind engines.Kind, logger *slog.Logger) *worker.Runner {
+	tb.Helper()
 	dir := guesttest.CacheDir(tb)
-	c, err := compiler.New(compiler.Config{Engine: enginetest.Kind(), CacheDir: dir})
+	c, err := compiler.New(compiler.Config{Engine: kind, CacheDir: dir})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: enginetest.Kind(), Compile: c.FolderOf, Invalidate: c.Invalidate}, Grace: patience, Logger: logger})
+	r, err := worker.New(worker.Config{NativeCode: worker.NativeCode{Engine: kind, Compile: c.FolderOf, Invalidate: c.Invalidate}, Grace: patience, Logger: logger})
 	if err != nil {
 		tb.Fatal(err)
 	}

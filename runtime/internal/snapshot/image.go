@@ -33,6 +33,10 @@ type Config struct {
 	// the length of the image.
 	Limit uint64
 
+	// Span is how much address space each Memory reserves, in bytes from its beginning: more than Limit. Accesses after the size
+	// of the Memory then fault, up to that end. Zero is for code that compares each address with the size. Linux only.
+	Span uint64
+
 	// Idle bounds the released mappings that are reused. Zero means 16.
 	Idle int
 
@@ -50,6 +54,7 @@ type Image struct {
 	backing *backing
 	length  uint64 // bytes
 	limit   uint64 // bytes
+	span    uint64 // likewise
 	bound   int    // of idle
 	method  Method
 
@@ -101,14 +106,14 @@ func imageOf(m *backing, cfg Config, method Method) *Image {
 	if bound == 0 {
 		bound = defaultIdle
 	}
-	return &Image{backing: m, length: length, limit: max(cfg.Limit, length), bound: bound, method: method}
+	return &Image{backing: m, length: length, limit: max(cfg.Limit, length), span: cfg.Span, bound: bound, method: method}
 }
 
 func (cfg Config) check(memory []byte) error { return cfg.checkLength(uint64(len(memory))) }
 
 // checkLength checks the configuration of an image with that length.
 func (cfg Config) checkLength(length uint64) error {
-	errs := []error{checkLimit(cfg.Limit)}
+	errs := []error{checkLimit(cfg.Limit), checkSpan(cfg.Span, max(cfg.Limit, length))}
 	if length%pageSize != 0 {
 		errs = append(errs, fmt.Errorf("length of %d bytes is not a multiple of 64 KiB", length))
 	} else if cfg.Limit != 0 && length > cfg.Limit || length > maxLimit {
@@ -127,6 +132,14 @@ func checkLimit(limit uint64) error {
 	return nil
 }
 
+// checkSpan checks the address space for memories of up to limit bytes. It is more than they have, so that each can fault.
+func checkSpan(span, limit uint64) error {
+	if span != 0 && (span <= max(limit, pageSize) || span%pageSize != 0 || span > 2*maxLimit) {
+		return fmt.Errorf("span of %d bytes is not a multiple of 64 KiB, more than the limit of %d, and up to 8 GiB", span, limit)
+	}
+	return nil
+}
+
 // Len returns the length of the image in bytes.
 func (i *Image) Len() uint64 { return i.length }
 
@@ -140,7 +153,7 @@ func (i *Image) Memory() (*Memory, error) {
 		return nil, fmt.Errorf("memory: %w", err)
 	}
 	if s == nil {
-		if s, err = newMapping(i.limit, i.backing, i.method); err != nil {
+		if s, err = newMapping(i.limit, i.span, i.backing, i.method); err != nil {
 			return nil, errors.Join(fmt.Errorf("memory: %w", err), i.leave())
 		}
 	}

@@ -87,7 +87,7 @@ func TestAnImageIsACopy(t *testing.T) {
 // A blank memory initialises itself and becomes an image, whose memories begin where it was.
 func TestABlankMemoryBecomesAnImage(t *testing.T) {
 	const limit = 4 * mib
-	blank, err := snapshot.Blank(limit)
+	blank, err := snapshot.Blank(limit, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestABlankMemoryBecomesAnImage(t *testing.T) {
 		t.Errorf("got %d bytes, want the image's %d", len(got), image.Len())
 	}
 	checkEqual(t, m.Bytes(), noise(2*mib))
-	if _, err := snapshot.Blank(1); err == nil {
+	if _, err := snapshot.Blank(1, 0); err == nil {
 		t.Error("a limit of 1 byte was accepted")
 	}
 }
@@ -130,7 +130,7 @@ func TestTheImageOfABlankMemoryIsWhatWasWritten(t *testing.T) {
 	last[length-1] = 1
 	for name, want := range map[string][]byte{"nothing": make([]byte, length), "scattered": scattered, "holes": holes(length), "the last byte": last, "all": noise(length)} {
 		t.Run(name, func(t *testing.T) {
-			blank, err := snapshot.Blank(2 * length)
+			blank, err := snapshot.Blank(2*length, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

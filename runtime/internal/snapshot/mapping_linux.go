@@ -11,7 +11,9 @@ import (
 // A mapping is the address range of one memory: a private mapping of the image's file, and of anonymous memory after it. Only
 // pages that were written cost memory.
 type mapping struct {
-	mem     []byte // all of it
+	mem     []byte // as much as the memory may grow to
+	span    uint64 // bytes of address space; more than mem has if bytes after the memory must fault
+	exposed uint64 // bytes of mem that can be accessed
 	scanner pageScanner
 	own     extents // the private pages within the image that the last restore has kept
 }
@@ -21,14 +23,22 @@ const (
 	mapFlags   = unix.MAP_PRIVATE | unix.MAP_NORESERVE
 )
 
-// newMapping reserves limit bytes, which begin with the backing, if there is one.
-func newMapping(limit uint64, m *backing, method Method) (*mapping, error) {
+// newMapping reserves limit bytes, which begin with the backing, if there is one. With a span it reserves that, and bytes after
+// the backing cannot be accessed: see expose.
+func newMapping(limit, span uint64, m *backing, method Method) (*mapping, error) {
 	length := max(limit, pageSize) // the kernel refuses a length of 0
-	base, err := unix.MmapPtr(-1, 0, nil, uintptr(length), protection, mapFlags|unix.MAP_ANON)
-	if err != nil {
-		return nil, fmt.Errorf("reserve %d bytes: %w", length, err)
+	exposed, access := length, protection
+	if span > 0 {
+		exposed, access = 0, unix.PROT_NONE
 	}
-	s := &mapping{mem: unsafe.Slice((*byte)(base), length), scanner: newPageScanner(method), own: newExtents(method)}
+	span = max(span, length)
+	base, err := unix.MmapPtr(-1, 0, nil, uintptr(span), access, mapFlags|unix.MAP_ANON)
+	if err != nil {
+		return nil, fmt.Errorf("reserve %d bytes of address space: %w", span, err)
+	}
+	s := &mapping{
+		mem: unsafe.Slice((*byte)(base), length), span: span, exposed: exposed, scanner: newPageScanner(method), own: newExtents(method),
+	}
 	if err := s.begin(m); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -42,14 +52,42 @@ func (s *mapping) begin(m *backing) error {
 	switch {
 	case m == nil:
 	case m.fd < 0:
+		if err := s.expose(uint64(len(m.bytes))); err != nil {
+			return err
+		}
 		copy(s.mem, m.bytes)
 	default:
 		_, err := unix.MmapPtr(m.fd, 0, unsafe.Pointer(&s.mem[0]), uintptr(len(m.bytes)), protection, mapFlags|unix.MAP_FIXED)
 		if err != nil {
 			return fmt.Errorf("map the image: %w", err)
 		}
+		s.exposed = max(s.exposed, uint64(len(m.bytes)))
 	}
 	return nil
+}
+
+// expose makes the first size bytes accessible. In a mapping with a span, accesses to the bytes after them fault.
+func (s *mapping) expose(size uint64) error {
+	if s.span == uint64(len(s.mem)) || size == s.exposed {
+		return nil
+	}
+	part, access := s.mem[min(size, s.exposed):max(size, s.exposed)], unix.PROT_NONE
+	if size > s.exposed {
+		access = protection
+	}
+	if err := unix.Mprotect(part, access); err != nil {
+		return fmt.Errorf("expose %d bytes: %w", size, err)
+	}
+	s.exposed = size
+	return nil
+}
+
+// reserved returns how much address space the memory has, of which all after its size faults; zero for none.
+func (s *mapping) reserved() uint64 {
+	if s.span == uint64(len(s.mem)) {
+		return 0
+	}
+	return s.span
 }
 
 // slice returns the first size bytes, without further capacity.
@@ -110,5 +148,5 @@ func advise(b []byte, advice int) error {
 func (s *mapping) close() error {
 	mem := s.mem
 	s.mem = nil
-	return unix.MunmapPtr(unsafe.Pointer(&mem[0]), uintptr(len(mem)))
+	return unix.MunmapPtr(unsafe.Pointer(&mem[0]), uintptr(s.span))
 }

@@ -28,19 +28,19 @@ type Memory struct {
 }
 
 // Blank returns a memory without an image, for an instance that initialises itself. Its bytes are zero. It grows to at
-// most limit bytes, a multiple of 64 KiB up to 4 GiB. The caller releases it.
-func Blank(limit uint64) (*Memory, error) {
-	if err := checkLimit(limit); err != nil {
+// most limit bytes, a multiple of 64 KiB up to 4 GiB. span is [Config.Span]. The caller releases it.
+func Blank(limit, span uint64) (*Memory, error) {
+	if err := errors.Join(checkLimit(limit), checkSpan(span, limit)); err != nil {
 		return nil, fmt.Errorf("blank memory: %w", err)
 	}
-	s, err := newMapping(limit, nil, Quickest)
+	s, err := newMapping(limit, span, nil, Quickest)
 	if err != nil {
 		return nil, fmt.Errorf("blank memory: %w", err)
 	}
 	return &Memory{limit: limit, mapping: s}, nil
 }
 
-// Reallocate returns size bytes of memory for the engine, or nil when that exceeds the limit. The first call, and the
+// Reallocate returns size bytes of memory for the engine, or nil when that exceeds the limit, or the system refuses it. The first call, and the
 // call within Reset, return the length of the image, whatever size is. The bytes stay at their address for the life of
 // the Memory, except on systems where the only method is Copy.
 func (m *Memory) Reallocate(size uint64) []byte {
@@ -53,9 +53,21 @@ func (m *Memory) Reallocate(size uint64) []byte {
 		m.refused = true
 		return nil
 	}
+	if m.mapping.expose(size) != nil {
+		return nil
+	}
 	m.started = true
 	m.size, m.top = size, max(m.top, size)
 	return m.mapping.slice(size)
+}
+
+// Reserved returns how much address space the memory has reserved from its beginning, of which all after the size that Reallocate
+// has returned last faults; zero for none.
+func (m *Memory) Reserved() uint64 {
+	if m.mapping == nil {
+		return 0
+	}
+	return m.mapping.reserved()
 }
 
 // Free does nothing. The engine calls it when an instance is closed, while other code may still read a view of the memory.
@@ -104,6 +116,9 @@ func (m *Memory) recycle(s *mapping) error {
 	used := max(m.top, m.keptEnd)
 	if used-m.image.length > keepTail {
 		return m.image.discard(s)
+	}
+	if err := s.expose(used); err != nil {
+		return errors.Join(err, m.image.discard(s))
 	}
 	copyBack(s.slice(used), m.image.backing.bytes)
 	return m.image.recycle(s)

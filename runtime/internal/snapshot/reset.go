@@ -56,6 +56,9 @@ func (m *Memory) restore() error {
 	if m.top > length {
 		used = max(m.top, m.keptEnd)
 	}
+	if err := m.mapping.expose(used); err != nil {
+		return err
+	}
 	inImage, inTail, err := m.restorePages(used)
 	if err != nil {
 		return err

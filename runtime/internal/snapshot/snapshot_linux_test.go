@@ -160,7 +160,7 @@ func TestImagesLeaveNothingBehind(t *testing.T) {
 			for _, m := range memories {
 				release(t, m)
 			}
-			blank, err := snapshot.Blank(limit)
+			blank, err := snapshot.Blank(limit, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

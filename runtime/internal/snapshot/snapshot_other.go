@@ -41,7 +41,10 @@ type mapping struct {
 	limit uint64
 }
 
-func newMapping(limit uint64, m *backing, _ Method) (*mapping, error) {
+func newMapping(limit, span uint64, m *backing, _ Method) (*mapping, error) {
+	if span > 0 {
+		return nil, fmt.Errorf("memory that faults, on %s: %w", goruntime.GOOS, errors.ErrUnsupported)
+	}
 	s := &mapping{mem: []byte{}, limit: limit}
 	if m != nil {
 		s.mem = append(s.mem, m.bytes...)
@@ -58,6 +61,10 @@ func (s *mapping) slice(size uint64) []byte {
 	}
 	return s.mem[:size:size]
 }
+
+func (*mapping) expose(uint64) error { return nil }
+
+func (*mapping) reserved() uint64 { return 0 }
 
 func (*mapping) restore(Method, []byte, uint64) (inImage, inTail uint64, err error) {
 	return 0, 0, errors.ErrUnsupported

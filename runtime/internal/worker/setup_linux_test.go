@@ -52,11 +52,11 @@ func newRunnerIn(tb testing.TB, dir string, cfg worker.Config) *worker.Runner {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.NewTextHandler(newOutput(tb), nil))
 	}
-	c, err := compiler.New(compiler.Config{Engine: enginetest.Kind(), CacheDir: dir})
+	c, err := compiler.New(compiler.Config{Engine: enginetest.Kind().InWorker(), CacheDir: dir})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	cfg.Engine, cfg.Compile, cfg.Invalidate = enginetest.Kind(), c.FolderOf, c.Invalidate
+	cfg.Engine, cfg.Compile, cfg.Invalidate = enginetest.Kind().InWorker(), c.FolderOf, c.Invalidate
 	if cfg.Code == nil && c.MapsCode() {
 		cfg.Code = c.Code
 	}

@@ -18,7 +18,19 @@ type Kind string
 const (
 	Wazero   Kind = enginename.Wazero
 	Wasmtime Kind = enginename.Wasmtime
+
+	// guarded is Wasmtime where faults of the processor check the addresses of guests.
+	guarded Kind = enginename.Wasmtime + "-guarded"
 )
+
+// InWorker returns the engine that runs k's modules in a process which runs the guests of one module alone: k or, of the same engine, one
+// that handles faults of its guests as signals.
+func (k Kind) InWorker() Kind {
+	if _, ok := kits[guarded]; ok && k == Wasmtime {
+		return guarded
+	}
+	return k
+}
 
 // Parse returns the engine with a name; [Wazero] for none.
 func Parse(name string) (Kind, error) {
@@ -47,6 +59,7 @@ type kit struct {
 	test         func(*slog.Logger) engine.Tests
 	warm         func()
 	threadStack  uint64
+	reservation  uint64
 	nativeCode   func(entry io.ReaderAt, size int64) (*io.SectionReader, error) // nil if the engine maps its entries by itself
 }
 
@@ -127,6 +140,9 @@ func ThreadStack() (size uint64) {
 	}
 	return size
 }
+
+// Reservation returns how much address space the engine reserves for each memory, in bytes; zero if no more than the memory may have.
+func (k Kind) Reservation() uint64 { return k.kit().reservation }
 
 // Warm uses all engines of this program once, so that the first module of this process is ready earlier.
 func Warm() {

@@ -18,4 +18,9 @@ func init() {
 		warm:         wasmtime.Warm,
 		threadStack:  wasmtime.ThreadStack,
 	}
+	faults := kits[Wasmtime]
+	faults.open = func(cfg engine.Config) (engine.Engine, error) { return opened(wasmtime.OpenGuarded(cfg)) }
+	faults.precompile, faults.fingerprint = wasmtime.PrecompileGuarded, wasmtime.FingerprintGuarded
+	faults.reservation = wasmtime.Reservation
+	kits[guarded] = faults
 }

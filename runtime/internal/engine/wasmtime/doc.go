@@ -6,5 +6,6 @@
 //
 // The package calls the C API itself, by the declarations in api.h: wasmtime-go has neither the memory of the host nor calls
 // without allocation. Its memory is that of the runtime: the library asks for it by [engine.LinearMemory], so that an instance is
-// reset as one of wazero is. Guests check each access against the size of the memory. The library handles no signals.
+// reset as one of wazero is. With [Open] the code of guests compares each address with the size of the memory, and the library handles no
+// signals. With [OpenGuarded], for workers, accesses after the size fault, and the library makes traps of the signals.
 package wasmtime

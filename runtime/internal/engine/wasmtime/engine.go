@@ -38,12 +38,19 @@ const ThreadStack = 48 << 20
 // An Engine is wasmtime with Cranelift.
 type Engine struct {
 	ptr        *C.wasm_engine_t
+	guards     bool
 	dir        string
 	precompile func(ctx context.Context, binary []byte) (dir string, err error)
 }
 
 // Open makes an Engine, and tests that wasmtime behaves as this package relies on. It fails if wasmtime does not.
-func Open(cfg engine.Config) (*Engine, error) {
+func Open(cfg engine.Config) (*Engine, error) { return open(cfg, false) }
+
+// OpenGuarded is Open for an Engine whose code leaves it to the processor to check addresses: see [engine.Reserver]. It handles the
+// signals of faults in code of guests for the whole process, so it is for processes that run the guests of one module alone.
+func OpenGuarded(cfg engine.Config) (*Engine, error) { return open(cfg, true) }
+
+func open(cfg engine.Config, guards bool) (*Engine, error) {
 	if cfg.CacheDir != "" {
 		if err := MakeCacheDir(cfg.CacheDir); err != nil {
 			return nil, err
@@ -52,7 +59,7 @@ func Open(cfg engine.Config) (*Engine, error) {
 	if err := tested(cfg.Tested); err != nil {
 		return nil, fmt.Errorf("wasmtime %s does not work as expected: use the engine wazero: %w", Version, err)
 	}
-	e, err := newEngine()
+	e, err := newEngine(guards)
 	if err != nil {
 		return nil, err
 	}
@@ -80,12 +87,12 @@ func Test(logger *slog.Logger) engine.Tests {
 	return engine.Tests{Resizes: err == nil}
 }
 
-func newEngine() (*Engine, error) {
-	ptr := C.new_engine(C.stack_bytes())
+func newEngine(guards bool) (*Engine, error) {
+	ptr := C.new_engine(C.stack_bytes(), C.bool(guards))
 	if ptr == nil {
 		return nil, errors.New("wasmtime: the engine cannot be made")
 	}
-	return &Engine{ptr: ptr}, nil
+	return &Engine{ptr: ptr, guards: guards}, nil
 }
 
 // Close implements [engine.Engine].

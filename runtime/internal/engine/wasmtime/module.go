@@ -113,13 +113,50 @@ func fill(list *C.wasm_valtype_vec_t, of []abi.ValueType) {
 	}
 }
 
+// The address space of a memory with guards, in bytes: as far as an index of 32 bits reaches, and as far as an offset does beyond.
+const (
+	indexSpan  = C.INDEX_SPAN_PAGES * C.WASM_PAGE
+	offsetSpan = C.OFFSET_SPAN_PAGES * C.WASM_PAGE
+)
+
+// Reservation is how much address space each memory with guards reserves, in bytes.
+const Reservation = indexSpan + offsetSpan
+
+var _ engine.Reserver = (*module)(nil)
+
+// Reservation implements [engine.Reserver].
+func (m *module) Reservation() uint64 {
+	if !m.engine.guards {
+		return 0
+	}
+	return Reservation
+}
+
+// checkMemory returns an error for a memory that the code of the module could leave.
+func (m *module) checkMemory(memory engine.LinearMemory) error {
+	var got uint64
+	if r, ok := memory.(engine.Reserved); ok {
+		got = r.Reserved()
+	}
+	if want := m.Reservation(); got < want {
+		return fmt.Errorf("the memory has reserved %d bytes of address space, and the code was compiled for %d", got, want)
+	}
+	return nil
+}
+
 // Instantiate implements [engine.Module].
 func (m *module) Instantiate(_ context.Context, host any, memory engine.LinearMemory) (engine.Instance, error) {
+	if err := m.checkMemory(memory); err != nil {
+		return nil, fmt.Errorf("instantiate: %w", err)
+	}
 	i := &instance{module: m, host: host, memory: memory, exports: map[string]export{}}
 	i.box = (*C.sandbox)(C.calloc(1, C.size_t(unsafe.Sizeof(C.sandbox{}))))
 	i.pins = new(runtime.Pinner)
 	i.pins.Pin(i)
 	i.box.host = unsafe.Pointer(i)
+	if m.engine.guards {
+		i.box.span = indexSpan
+	}
 	o := C.new_sandbox(i.box, m.engine.ptr, m.pre)
 	if err := i.failed(o); err != nil {
 		i.release()

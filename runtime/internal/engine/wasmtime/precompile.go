@@ -28,10 +28,19 @@ const (
 // The module decides how much time and memory it takes, and ctx does not end it: run it with untrusted modules only in a
 // process that can be killed.
 func Precompile(_ context.Context, dir string, binary []byte) error {
+	return precompile(dir, binary, false)
+}
+
+// PrecompileGuarded is Precompile for [OpenGuarded].
+func PrecompileGuarded(_ context.Context, dir string, binary []byte) error {
+	return precompile(dir, binary, true)
+}
+
+func precompile(dir string, binary []byte, guards bool) error {
 	if err := MakeCacheDir(dir); err != nil {
 		return err
 	}
-	e, err := newEngine()
+	e, err := newEngine(guards)
 	if err != nil {
 		return err
 	}
@@ -72,7 +81,7 @@ func serialize(m *C.wasmtime_module_t) (code C.wasm_byte_vec_t, err error) {
 // Fingerprint names all that native code in a compilation cache depends on besides the module: the version and settings of
 // the engine, the system, and the features of the processor. They are in the native code of each module.
 func Fingerprint(context.Context, string) (string, error) {
-	e, err := newEngine()
+	e, err := newEngine(false)
 	if err != nil {
 		return "", err
 	}
@@ -89,4 +98,13 @@ func Fingerprint(context.Context, string) (string, error) {
 	defer C.wasm_byte_vec_delete(&code)
 	digest := sha256.Sum256(unsafe.Slice((*byte)(unsafe.Pointer(code.data)), int(code.size)))
 	return fmt.Sprintf("wasmtime %s/%x", Version, digest), nil
+}
+
+// FingerprintGuarded is Fingerprint for [OpenGuarded]. It makes no such engine, so that the signals of this process stay Go's.
+func FingerprintGuarded(ctx context.Context, dir string) (string, error) {
+	text, err := Fingerprint(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s, guards after %d and %d bytes", text, indexSpan, offsetSpan), nil
 }

@@ -50,7 +50,8 @@ static _Thread_local sandbox *creating;
 
 static uint8_t *get_memory(void *env, size_t *size, size_t *capacity) {
 	sandbox *s = env;
-	*size = *capacity = s->size;
+	*size = s->size;
+	*capacity = s->span > 0 ? s->span : s->size;
 	return s->base;
 }
 
@@ -72,7 +73,7 @@ static wasmtime_error_t *new_memory(void *env, const wasm_memorytype_t *type, si
 	return resize_memory(s, minimum);
 }
 
-wasm_engine_t *new_engine(size_t stack) {
+wasm_engine_t *new_engine(size_t stack, bool guards) {
 	wasm_config_t *c = wasm_config_new();
 	// The proposals that admission permits: those of WebAssembly 2.0.
 	wasmtime_config_wasm_threads_set(c, false);
@@ -84,15 +85,15 @@ wasm_engine_t *new_engine(size_t stack) {
 	wasmtime_config_wasm_memory64_set(c, false);
 	wasmtime_config_wasm_exceptions_set(c, false);
 	wasmtime_config_wasm_component_model_set(c, false);
-	// The memory is that of the host, which reserves nothing beside it: so the code compares each address with its size.
+	// The memory is that of the host. Without guards it reserves nothing beside it: so the code compares each address with its size.
 	wasmtime_memory_creator_t creator = {NULL, new_memory, NULL};
 	wasmtime_config_host_memory_creator_set(c, &creator);
 	wasmtime_config_memory_may_move_set(c, true);
-	wasmtime_config_memory_reservation_set(c, 0);
-	wasmtime_config_memory_guard_size_set(c, 0);
+	wasmtime_config_memory_reservation_set(c, guards ? (uint64_t)INDEX_SPAN_PAGES * WASM_PAGE : 0);
+	wasmtime_config_memory_guard_size_set(c, guards ? (uint64_t)OFFSET_SPAN_PAGES * WASM_PAGE : 0);
 	wasmtime_config_memory_reservation_for_growth_set(c, 0);
 	wasmtime_config_memory_init_cow_set(c, false);
-	wasmtime_config_signals_based_traps_set(c, false); // the signals of the process belong to Go
+	wasmtime_config_signals_based_traps_set(c, guards); // without, the signals of the process are Go's alone
 	wasmtime_config_native_unwind_info_set(c, false);
 	wasmtime_config_max_wasm_stack_set(c, stack);
 	return wasm_engine_new_with_config(c);

@@ -14,6 +14,7 @@ typedef struct {
 	void *host;    // the instance in Go, which is pinned
 	uint8_t *base; // of its memory
 	size_t size;   // likewise, in bytes
+	size_t span;   // how much it may grow in place; 0 for the size
 } sandbox;
 
 // An outcome has at most one of them. The caller deletes it.
@@ -25,8 +26,13 @@ typedef struct {
 // stack_bytes returns how much stack a guest may use on any thread of this process.
 size_t stack_bytes(void);
 
-// new_engine makes an engine with all settings of this package; NULL if it cannot.
-wasm_engine_t *new_engine(size_t stack);
+// An engine with guards leaves it to the processor to check addresses: each memory has this address space, and an access after
+// the size of the memory faults. The first part is all that an index of 32 bits can reach, the second what an offset adds.
+enum { INDEX_SPAN_PAGES = 1 << 16, OFFSET_SPAN_PAGES = 1 << 9, WASM_PAGE = 1 << 16 };
+
+// new_engine makes an engine with all settings of this package; NULL if it cannot. With guards it handles the signals of faults in
+// code of guests for the whole process, and passes others on to the handlers before.
+wasm_engine_t *new_engine(size_t stack, bool guards);
 
 // define_function defines the host function with an index.
 wasmtime_error_t *define_function(wasmtime_linker_t *, const char *module, size_t module_len, const char *name, size_t name_len,

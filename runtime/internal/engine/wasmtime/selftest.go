@@ -20,7 +20,7 @@ var probe []byte
 // Warm makes an engine, so that the first module of this process is ready earlier: the kernel maps the code of the library, and what
 // the library makes at its first use is there. It compiles nothing, and leaves no other trace.
 func Warm() {
-	if e, err := newEngine(); err == nil { // Open reports what fails
+	if e, err := newEngine(false); err == nil { // Open reports what fails
 		_ = e.Close() // it returns no error
 	}
 }
@@ -29,7 +29,7 @@ func Warm() {
 // against its size.
 func selfTest() (err error) {
 	ctx := context.Background()
-	e, err := newEngine()
+	e, err := newEngine(false)
 	if err != nil {
 		return err
 	}

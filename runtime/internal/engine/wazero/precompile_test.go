@@ -93,7 +93,7 @@ func stripped(t *testing.T, binary string) []byte {
 
 func callModule(t *testing.T, m engine.Module) uint64 {
 	t.Helper()
-	memory, err := snapshot.Blank(1 << 20)
+	memory, err := snapshot.Blank(1<<20, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,8 @@ func (r *StartRequest) Memory() uint64 {
 		instances += r.Limits.Sessions
 	}
 	threads := uint64(min(r.Limits.Calls, MaxLinks)+r.Processors) + engineThreads
-	return uint64(instances)*(r.Limits.Memory+uint64(r.Limits.Stack)+r.Limits.Output) + engineMemory + threads*engines.ThreadStack()
+	memory := max(r.Limits.Memory, r.Engine.Reservation())
+	return uint64(instances)*(memory+uint64(r.Limits.Stack)+r.Limits.Output) + engineMemory + threads*engines.ThreadStack()
 }
 
 // A StartMessage carries a [StartRequest].
