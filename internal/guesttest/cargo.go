@@ -1,6 +1,7 @@
 package guesttest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,13 +17,31 @@ const rustTarget = "wasm32-unknown-unknown"
 // Cargo builds the library called name in dir, which uses the SDK for Rust and nothing else.
 func Cargo(tb testing.TB, dir, name string) string {
 	tb.Helper()
+	return cargoBuild(tb, dir, name)
+}
+
+// debianCrates is where Debian installs the sources of crates.
+const debianCrates = "/usr/share/cargo/registry"
+
+// debianCargo is Cargo for a library that also uses a crate of Debian's package, which is librust-CRATE-dev.
+func debianCargo(tb testing.TB, dir, name, crate string) string {
+	tb.Helper()
+	if found, _ := filepath.Glob(filepath.Join(debianCrates, crate+"-*")); len(found) == 0 {
+		Missing(tb, "there is no crate %s: apt-get install librust-%s-dev", crate, crate)
+	}
+	return cargoBuild(tb, dir, name, "--config", `source.crates-io.replace-with="debian"`, "--config", fmt.Sprintf("source.debian.directory=%q", debianCrates))
+}
+
+// cargoBuild builds the library called name in dir.
+func cargoBuild(tb testing.TB, dir, name string, options ...string) string {
+	tb.Helper()
 	rustc := wasmRustc(tb)
 	cargo := Tool(tb, "apt-get install cargo", filepath.Join(filepath.Dir(rustc), "cargo"), "cargo")
-	in := Inputs{Tools: []string{rustc, cargo}, Trees: []string{dir, sdkDir(project.Rust)}}
+	in := Inputs{Tools: []string{rustc, cargo}, Args: options, Trees: []string{dir, sdkDir(project.Rust)}}
 	return Made(tb, name+".wasm", in, func(file string) {
 		target := tb.TempDir()
 		env := []string{"RUSTC=" + rustc, "RUSTFLAGS=", "CARGO_INCREMENTAL=0", "CARGO_TARGET_DIR=" + target}
-		Run(tb, dir, env, cargo, "build", "--offline", "--release", "--target", rustTarget)
+		Run(tb, dir, env, cargo, append([]string{"build", "--offline", "--release", "--target", rustTarget}, options...)...)
 		binary, err := os.ReadFile(filepath.Join(target, rustTarget, "release", name+".wasm"))
 		if err == nil {
 			err = os.WriteFile(file, binary, 0o600)
