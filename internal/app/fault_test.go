@@ -17,7 +17,7 @@ func openFaults(t *testing.T, cfg Config, file string) *App {
 	t.Helper()
 	cfg.File, cfg.CacheDir = file, guesttest.CacheDir(t)
 	if cfg.Limits == (runtime.Limits{}) {
-		cfg.Limits = runtime.Limits{Timeout: time.Second, Fuel: 1 << 24, HostCalls: 1000}
+		cfg.Limits = runtime.Limits{Timeout: time.Minute, Fuel: 1 << 24, HostCalls: 1000}
 	}
 	a, err := Open(t.Context(), cfg)
 	if err != nil {
@@ -121,7 +121,7 @@ func TestARecordedDeadlineIsAtTheSamePlace(t *testing.T) {
 	const file = "../../testdata/wasm/faults.wasm"
 	var fault *Fault
 	a := openFaults(t, Config{
-		Record: true, Fault: func(f *Fault) { fault = f }, Limits: runtime.Limits{Timeout: 30 * time.Millisecond},
+		Record: true, Fault: func(f *Fault) { fault = f }, Limits: runtime.Limits{Timeout: 300 * time.Millisecond}, // the provider has to start by then
 	}, file)
 	if _, err := a.Provider().Read(t.Context(), "x:e"); abi.CodeOf(err) != abi.CodeDeadline {
 		t.Fatal(err)
