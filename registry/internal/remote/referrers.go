@@ -75,14 +75,17 @@ func list(ctx context.Context, repo *remote.Repository, d oci.Descriptor) (found
 const (
 	listedChecks = 3  // in a row that find a referrer before it counts as listed
 	maxPushes    = 12 // of one referrer
-	listedWait   = 60 * time.Millisecond
+	// Between two checks: longer than another client may take from reading the list to replacing it. That is not known, but a slow
+	// machine, network or registry makes the pushes of all clients slow.
+	leastListedWait = 60 * time.Millisecond
+	mostListedWait  = time.Second
 )
 
 // ensureListed pushes a referrer again while its subject does not list it. Registries without the API keep the list in a tag,
-// which two clients that push at once overwrite, one of them with a list that lacks the other's referrer.
-func (r *Repository) ensureListed(ctx context.Context, subject, d oci.Descriptor, push func() error) error {
+// which two clients that push at once overwrite, one of them with a list that lacks the other's referrer. The first push took so long.
+func (r *Repository) ensureListed(ctx context.Context, subject, d oci.Descriptor, took time.Duration, push func() error) error {
 	for pushes := 1; ; pushes++ {
-		listed, err := r.isListed(ctx, subject, d)
+		listed, err := r.isListed(ctx, subject, d, min(max(2*took, leastListedWait), mostListedWait))
 		if err != nil || listed {
 			return err
 		}
@@ -90,17 +93,19 @@ func (r *Repository) ensureListed(ctx context.Context, subject, d oci.Descriptor
 			return &failure{fmt.Sprintf("push signature %s to %s: the registry has it and does not list it, after %d attempts: "+
 				"other clients may push signatures at the same time: try again later", d.Digest, r.name, pushes), oci.ErrInterrupted}
 		}
+		began := time.Now()
 		if err := push(); err != nil {
 			return err
 		}
+		took = max(took, time.Since(began))
 	}
 }
 
-// isListed reports whether the registry lists a referrer, and still does a little later if a tag has the list.
-func (r *Repository) isListed(ctx context.Context, subject, d oci.Descriptor) (bool, error) {
+// isListed reports whether the registry lists a referrer, and if a tag has the list, still does after about that wait, and once more.
+func (r *Repository) isListed(ctx context.Context, subject, d oci.Descriptor, wait time.Duration) (bool, error) {
 	for check := range listedChecks {
 		if check > 0 {
-			if err := sleep(ctx, listedWait/2+rand.N(listedWait)); err != nil {
+			if err := sleep(ctx, wait/2+rand.N(wait)); err != nil {
 				return false, err
 			}
 		}

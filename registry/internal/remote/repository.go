@@ -243,14 +243,16 @@ func (r *Repository) pushManifest(ctx context.Context, d oci.Descriptor, content
 			return repeat(ctx, func() error { return repo.Manifests().Push(ctx, d, bytes.NewReader(b)) })
 		})
 	}
+	began := time.Now()
 	if err := push(); err != nil {
 		return err
 	}
+	took := time.Since(began)
 	m, err := oci.ParseManifest(b)
 	if err != nil || m.Subject == nil {
 		return nil
 	}
-	return r.ensureListed(ctx, *m.Subject, d, push)
+	return r.ensureListed(ctx, *m.Subject, d, took, push)
 }
 
 // Bounds of [repeat].
