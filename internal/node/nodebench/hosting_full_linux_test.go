@@ -1,6 +1,7 @@
 package nodebench
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -48,6 +49,7 @@ func BenchmarkHostingFull(b *testing.B) {
 	for b.Loop() {
 		var mu sync.Mutex
 		var times []time.Duration
+		failed, first := 0, ""
 		var reading sync.WaitGroup
 		for range clients {
 			c := s.dial()
@@ -56,13 +58,15 @@ func BenchmarkHostingFull(b *testing.B) {
 				defer tick.Stop()
 				for until := time.Now().Add(*seconds); time.Now().Before(until); {
 					<-tick.C
-					status, body, first, err := c.exchange(request(rand.IntN(many)))
-					if err != nil || !isResult(status, body) {
-						b.Errorf("got %d %.300s, %v", status, body, err)
+					status, body, took, err := c.exchange(request(rand.IntN(many)))
+					if err != nil {
+						b.Error(err)
 						return
 					}
 					mu.Lock()
-					times = append(times, first)
+					if times = append(times, took); !isResult(status, body) {
+						failed, first = failed+1, cmp.Or(first, fmt.Sprintf("%d %.300s", status, body))
+					}
 					mu.Unlock()
 				}
 			})
@@ -75,12 +79,16 @@ func BenchmarkHostingFull(b *testing.B) {
 		own, children := s.memory()
 		b.ReportMetric(float64(n.Live), "live")
 		b.ReportMetric(float64(len(times)), "reads")
+		b.ReportMetric(float64(failed), "errors")
 		b.ReportMetric(quantile(times, .5), "p50-ms")
 		b.ReportMetric(quantile(times, .99), "p99-ms")
 		b.ReportMetric(own, "server-MiB")
 		b.ReportMetric(children, "children-MiB")
 		b.ReportMetric(starting.Seconds(), "starting-s")
 		b.ReportMetric(killed(group), "killed")
+		if failed > 0 {
+			b.Logf("first error: %s", first)
+		}
 	}
 	b.ReportMetric(0, "ns/op")
 }
