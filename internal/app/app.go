@@ -1,14 +1,12 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
 	"sync"
-	"sync/atomic"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/internal/approval"
@@ -112,7 +110,8 @@ type App struct {
 	reload   *runtime.Replaceable // nil unless OpenReload made it
 	source   resource.Source      // what is served
 	closers  []func() error       // in the order things were opened
-	usage    atomic.Pointer[runtime.Usage]
+	usageMu  sync.Mutex
+	usage    runtime.Usage // of the last call; guarded by usageMu
 	denials  denials
 	secrets  []string                   // that the provider uses
 	scrub    func() func(string) string // replaces the secrets in a text; made once
@@ -249,7 +248,9 @@ func (a *App) Call(ctx context.Context, method string, params any) (json.RawMess
 }
 
 func (a *App) observe(ctx context.Context, u runtime.Usage) {
-	a.usage.Store(&u)
+	a.usageMu.Lock()
+	a.usage = u
+	a.usageMu.Unlock()
 	if a.cfg.Used != nil {
 		a.cfg.Used(u)
 	}
@@ -257,7 +258,11 @@ func (a *App) observe(ctx context.Context, u runtime.Usage) {
 }
 
 // Usage returns what the last call of the provider used; zero before the first call, and for several providers.
-func (a *App) Usage() runtime.Usage { return *cmp.Or(a.usage.Load(), &runtime.Usage{}) }
+func (a *App) Usage() runtime.Usage {
+	a.usageMu.Lock()
+	defer a.usageMu.Unlock()
+	return a.usage
+}
 
 // Close closes everything that was opened, last first. It is idempotent. It waits for running calls, and at most a second
 // for each capability.

@@ -1,5 +1,5 @@
-// Package deadline bounds calls: it has a context with a deadline that can be moved and that costs one allocation until a
-// goroutine waits for it, and a watch over many short waits.
+// Package deadline bounds calls: it has a context with a deadline that can be moved, one that can be cancelled, which both cost one
+// allocation until a goroutine waits for them, and a watch over many short waits.
 package deadline
 
 import (
@@ -34,12 +34,19 @@ type waited struct {
 
 // New returns a context that ends with parent, and after timeout at the latest.
 func New(parent context.Context, timeout time.Duration) *Context {
-	began := time.Now()
-	deadline := began.Add(timeout)
-	if sooner, ok := parent.Deadline(); ok && sooner.Before(deadline) {
-		deadline = sooner
+	c := new(Context)
+	c.Init(parent, timeout)
+	return c
+}
+
+// Init is [New] for a zero Context that is part of something else. It is not called again: goroutines may have the context after its
+// end.
+func (c *Context) Init(parent context.Context, timeout time.Duration) {
+	c.parent, c.began = parent, time.Now()
+	c.deadline = c.began.Add(timeout)
+	if sooner, ok := parent.Deadline(); ok && sooner.Before(c.deadline) {
+		c.deadline = sooner
 	}
-	return &Context{parent: parent, began: began, deadline: deadline}
 }
 
 // Deadline implements [context.Context].

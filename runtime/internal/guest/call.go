@@ -21,13 +21,15 @@ import (
 // belongs to the goroutine that runs the guest.
 type Call struct {
 	Op      abi.Op
-	Request *abi.Request // not to be changed
+	Request *abi.Request // not to be changed; part of the call
 
 	// fixed at creation
 	host     *Host
 	merger   abi.Merger        // of reply
 	ctx      context.Context   // of the caller; one that never ends while the guest starts
 	bounds   *deadline.Context // of ctx
+	bound    deadline.Context  // what bounds is, for a call that bounds itself
+	request  abi.Request       // what Request is
 	sink     abi.Sink
 	waiter   BlockingSink // sink, if it is one
 	ticket   limiter.Ticket
@@ -67,9 +69,10 @@ type Call struct {
 	failure      error // the first one; the guest may run on but cannot remove it
 }
 
-// NewCall makes a call of an operation. Contents go to sink; nil refuses them.
+// NewCall makes a call of an operation, with a copy of a request. Contents go to sink; nil refuses them.
 func (h *Host) NewCall(op abi.Op, req *abi.Request, sink abi.Sink) *Call {
-	c := &Call{Op: op, Request: req, host: h, ctx: context.Background(), sink: sink, serving: true}
+	c := &Call{Op: op, request: *req, host: h, ctx: context.Background(), sink: sink, serving: true}
+	c.Request = &c.request
 	c.waiter = waiterOf(sink)
 	c.maxFrames = h.Limits.Output
 	if op == abi.OpDescribe {
@@ -108,6 +111,13 @@ func (c *Call) Begin(ctx context.Context, d *deadline.Context, ticket limiter.Ti
 	c.SetDeadline(d)
 }
 
+// Bound makes a context for Begin, which ends with that of the caller, and after Limits.Timeout. It is part of the call, and is made
+// once. The caller releases it.
+func (c *Call) Bound(ctx context.Context) *deadline.Context {
+	c.bound.Init(ctx, c.Timeout())
+	return &c.bound
+}
+
 // SetSpan sets the span within which calls of services have theirs; nil for none.
 func (c *Call) SetSpan(s *trace.Span) { c.span = s }
 
@@ -120,7 +130,7 @@ func (c *Call) Run(ctx context.Context, guests Guests) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	d := deadline.New(ctx, c.Timeout())
+	d := c.Bound(ctx)
 	defer d.Release()
 	c.Begin(ctx, d, limiter.Ticket{})
 	return c.FinalError(guests.Call(d, c))

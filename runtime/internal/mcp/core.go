@@ -170,7 +170,7 @@ type Call struct {
 // for the copies of it in the SDK of the older revisions.
 func (c *Core) Call(ctx context.Context, call *Call) (json.RawMessage, *Error) {
 	r := &request{
-		core: c, method: call.Method, modern: call.Revision.Modern(),
+		core: c, method: call.Method, params: new(params), modern: call.Revision.Modern(),
 		structured: call.Revision.structured(), audio: call.Revision.audio(),
 		extensions: call.Revision.Modern() || call.Extensions,
 		stream:     ResponseStream{Notify: call.Notify}, session: call.Session,
@@ -197,7 +197,7 @@ const copies = 6
 // of another answer.
 func (c *Core) Answer(ctx context.Context, dst []byte, m *Message, outlet ResponseStream) ([]byte, *Error) {
 	r := &request{
-		core: c, message: m, method: m.Method, params: m.params, modern: m.Revision == "", extensions: m.Revision == "",
+		core: c, message: m, method: m.Method, params: &m.params, modern: m.Revision == "", extensions: m.Revision == "",
 		structured: m.Revision == "" || m.Revision.structured(), audio: m.Revision == "" || m.Revision.audio(),
 		stream: outlet, session: m.Session, links: m.DownloadLinks,
 		budget: c.cfg.Budget, prefixLen: len(dst), out: appendResultHead(dst, m.ID),
@@ -321,7 +321,7 @@ type request struct {
 	// fixed at creation
 	message    *Message // nil for a Call
 	method     string
-	params     params
+	params     *params
 	modern     bool
 	extensions bool // whether it may use methods of extensions
 	structured bool // the client's revision has structured results of tools
@@ -370,7 +370,7 @@ func (c *Core) serve(ctx context.Context, r *request) (failure *Error) {
 	if answer == nil {
 		return &Error{Code: CodeMethodNotFound, Message: "Method not found: " + truncate(r.method, maxMethod)}
 	}
-	switch err := answer(ctx, r).(type) {
+	switch err := answer(c, ctx, r).(type) {
 	case nil:
 		return nil
 	case *Error:
@@ -387,28 +387,31 @@ func (c *Core) recoverPanic(ctx context.Context, r *request, failure **Error) {
 	}
 }
 
-// method returns the function that answers the method of r; nil if the server does not offer the method.
-func (c *Core) method(r *request) func(context.Context, *request) error {
+// A method answers the requests of one method. It is a method expression of Core, which needs no allocation.
+type method func(*Core, context.Context, *request) error
+
+// method returns what answers the method of r; nil if the server does not offer the method.
+func (c *Core) method(r *request) method {
 	switch r.method {
 	case "resources/list":
-		return c.list
+		return (*Core).list
 	case "resources/templates/list":
-		return c.templates
+		return (*Core).templates
 	case "resources/read":
-		return c.read
+		return (*Core).read
 	case "completion/complete":
-		return c.complete
+		return (*Core).complete
 	case methodDirectory, methodSkills, methodSkill:
 		return c.skillMethod(r)
 	case "server/discover":
 		if r.modern {
-			return c.discover
+			return (*Core).discover
 		}
 	case "tools/list":
-		return c.toolsList
+		return (*Core).toolsList
 	case "tools/call":
 		if c.cfg.Tools {
-			return c.toolsCall
+			return (*Core).toolsCall
 		}
 	}
 	return nil

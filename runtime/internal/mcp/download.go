@@ -34,7 +34,7 @@ type Download struct {
 // most once, with a Kind, or with NotModified if IfNoneMatch is current. The sink may return [ErrEnough]. After an
 // error the sink must discard what it got.
 func (c *Core) Download(ctx context.Context, d *Download, sink abi.Sink) (failure *Error) {
-	r := &request{method: DownloadMethod, modern: true, session: d.Session}
+	r := &request{method: DownloadMethod, params: new(params), modern: true, session: d.Session}
 	defer c.recoverPanic(ctx, r, &failure)
 	if len(d.URI) <= abi.MaxURI {
 		r.uri = d.URI

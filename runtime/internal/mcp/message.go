@@ -128,8 +128,10 @@ func (e *envelope) open(m *Message) *Error {
 	default:
 		m.ID = e.id
 	}
-	if version, _ := unquote(e.version); string(e.version) != `"2.0"` && version != "2.0" {
-		return invalidRequest(`jsonrpc is not "2.0"`)
+	if string(e.version) != `"2.0"` {
+		if version, _ := unquote(e.version); version != "2.0" {
+			return invalidRequest(`jsonrpc is not "2.0"`)
+		}
 	}
 	if e.method == nil {
 		if (e.result == nil) == (e.failure == nil) {

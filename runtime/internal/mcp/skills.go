@@ -27,17 +27,17 @@ func (c *Core) hasSkills(r *request) bool {
 }
 
 // skillMethod is method, for the methods of the extension.
-func (c *Core) skillMethod(r *request) func(context.Context, *request) error {
+func (c *Core) skillMethod(r *request) method {
 	if !c.hasSkills(r) {
 		return nil
 	}
 	switch r.method {
 	case methodDirectory:
-		return c.directory
+		return (*Core).directory
 	case methodSkills:
-		return c.skills
+		return (*Core).skills
 	}
-	return c.skill
+	return (*Core).skill
 }
 
 // directory answers one page of the children of a directory resource.

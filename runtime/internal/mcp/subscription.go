@@ -35,7 +35,7 @@ type Subscription struct {
 //
 // The acknowledgment is ready at once, without a wake.
 func (c *Core) Subscribe(ctx context.Context, m *Message, wake, end func()) (s *Subscription, failure *Error) {
-	r := &request{method: ListenMethod, modern: true, params: m.params}
+	r := &request{method: ListenMethod, modern: true, params: &m.params}
 	ctx, r.access = c.beginAccess(ctx, r, Revision20260728, m.Trace)
 	more := 0
 	defer func() { c.recordListen(ctx, r, more, failure) }()

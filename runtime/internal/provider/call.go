@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/wasmres/wasmres/abi"
-	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/guest"
 	"github.com/wasmres/wasmres/runtime/internal/limiter"
 	"github.com/wasmres/wasmres/runtime/limits"
@@ -49,7 +48,7 @@ func (p *Provider) run(ctx context.Context, op abi.Op, req *abi.Request, sink ab
 	} else {
 		c.BeginTape(p.cfg.Record || w != nil)
 	}
-	d := deadline.New(ctx, c.Timeout())
+	d := c.Bound(ctx)
 	defer d.Release()
 	c.Begin(ctx, d, ticket)
 	defer c.End()
@@ -112,13 +111,14 @@ func (p *Provider) templateOf(req *abi.Request) string {
 
 // callURI calls op of the guest for one URI in normal form, for the Broker.
 func (p *Provider) callURI(ctx context.Context, op abi.Op, uri, etag string, sink abi.Sink) (*abi.Reply, error) {
-	routed, _ := p.route(uri, uri)
+	var routed abi.Request
+	p.route(&routed, uri, uri)
 	routed.IfNoneMatch = etag
 	defer p.AfterResponse()
 	if !p.implements(op) {
 		return nil, abi.Errorf(abi.CodeUnsupported, "the provider does not implement %s", op)
 	}
-	return p.callAdmitted(ctx, op, routed, sink)
+	return p.callAdmitted(ctx, op, &routed, sink)
 }
 
 func (p *Provider) implements(op abi.Op) bool { return p.host.Manifest().Implements(op) }

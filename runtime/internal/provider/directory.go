@@ -19,13 +19,14 @@ func (p *Provider) ReadDirectory(ctx context.Context, req *resource.Request) (*a
 	case len(req.Cursor) > maxCursor:
 		return nil, abi.Errorf(abi.CodeInvalidParams, "invalid cursor")
 	}
-	routed, _ := p.route(req.URI.Folded(), req.URI.Normal())
+	var routed abi.Request
+	p.route(&routed, req.URI.Folded(), req.URI.Normal())
 	routed.Cursor, routed.Limit = req.Cursor, uint32(p.cfg.PageSize)
 	if req.Limit > 0 {
 		routed.Limit = min(req.Limit, routed.Limit)
 	}
 	routed.Principal, routed.Meta, routed.Session = p.principal(req), req.Meta, req.Session
-	reply, err := p.Call(ctx, abi.OpListDir, routed, nil)
+	reply, err := p.Call(ctx, abi.OpListDir, &routed, nil)
 	if err == nil {
 		err = checkDirectory(req, reply)
 	}

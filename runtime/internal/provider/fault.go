@@ -59,7 +59,8 @@ func (p *Provider) tellFault(ctx context.Context, c *guest.Call, err error, used
 
 // faultOf describes a call that has ended, with its record if calls have records.
 func (p *Provider) faultOf(c *guest.Call, err error, used limits.Usage) *Fault {
-	f := &Fault{Digest: p.host.Module.Digest, Request: c.Request, Used: used, Err: err, Crash: abi.CrashOf(err)}
+	req := *c.Request // a fault may be kept for long, and a call has much else
+	f := &Fault{Digest: p.host.Module.Digest, Request: &req, Used: used, Err: err, Crash: abi.CrashOf(err)}
 	if p.cfg.hasRecords() {
 		f.Record = p.recordOf(c, f)
 	}

@@ -105,17 +105,19 @@ func (p *Provider) Read(ctx context.Context, req *resource.Request, sink abi.Sin
 	if req.URI.IsZero() {
 		return nil, abi.Errorf(abi.CodeInvalidParams, "no URI to read")
 	}
-	routed, declared := p.route(req.URI.Folded(), req.URI.Normal())
+	var routed abi.Request
+	declared := p.route(&routed, req.URI.Folded(), req.URI.Normal())
 	routed.RangeOffset, routed.RangeLength, routed.IfNoneMatch = req.RangeOffset, req.RangeLength, req.IfNoneMatch
 	routed.Principal, routed.Meta, routed.Session = p.principal(req), req.Meta, req.Session
 	switch cacheable := isCacheable(declared); {
-	case !p.isShareable(routed):
-		return p.ask(ctx, routed, declared, sink)
+	case !p.isShareable(&routed):
+		return p.ask(ctx, &routed, declared, sink)
 	case cacheable || p.cache.InUse():
-		ask := func(sink abi.Sink) (*abi.Reply, error) { return p.ask(ctx, routed, declared, sink) }
+		kept := routed // for the closure, so that reads without one need no allocation
+		ask := func(sink abi.Sink) (*abi.Reply, error) { return p.ask(ctx, &kept, declared, sink) }
 		return p.cache.Read(ctx, req.URI.Normal(), cacheable, sink, ask)
 	}
-	reply, err := p.ask(ctx, routed, declared, sink)
+	reply, err := p.ask(ctx, &routed, declared, sink)
 	if err == nil && cache.IsCacheable(reply) {
 		p.cache.MarkCacheable(req.URI.Normal())
 	}
@@ -153,13 +155,14 @@ func (p *Provider) ask(ctx context.Context, req *abi.Request, declared *abi.Temp
 	return reply, nil
 }
 
-// route begins a request to the guest about one URI, as spelled and in normal form, with its template; declared is nil
-// when it has none.
-func (p *Provider) route(uri, normal string) (routed *abi.Request, declared *abi.Template) {
+// route begins a request to the guest, which is empty before, about one URI, as spelled and in normal form, and gives its template;
+// nil when it has none.
+func (p *Provider) route(routed *abi.Request, uri, normal string) (declared *abi.Template) {
 	if declared, ok := p.static[normal]; ok {
-		return &abi.Request{URI: declared}, nil
+		routed.URI = declared
+		return nil
 	}
-	routed = &abi.Request{URI: uri}
+	routed.URI = uri
 	for _, r := range p.routes {
 		values, ok := r.template.Match(uri)
 		if !ok {
@@ -169,9 +172,9 @@ func (p *Provider) route(uri, normal string) (routed *abi.Request, declared *abi
 		for _, v := range values {
 			routed.Vars = append(routed.Vars, abi.Var(v))
 		}
-		return routed, r.declared
+		return r.declared
 	}
-	return routed, nil
+	return nil
 }
 
 // Complete answers values for the variable req.Arg of the template with the text req.Template.

@@ -2,7 +2,6 @@ package legacy
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/wasmres/wasmres/runtime/admission"
 	"github.com/wasmres/wasmres/runtime/auth"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
@@ -44,12 +44,10 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Begin counts m, a core request, as a request of an HTTP session; the caller passes m to the core. ctx has the client,
-// whose session it must be. cancel is called when the session ends or the client cancels m. The caller calls finish when
+// whose session it must be, and is cancelled when the session ends or the client cancels m. The caller calls finish when
 // m was answered. version is the header with the revision; empty for none. If there is no such session, or it is not
 // ready or of another revision, ok is false, and ServeHTTP answers.
-func (f *Front) Begin(
-	ctx context.Context, id, version string, m *mcp.Message, cancel context.CancelCauseFunc,
-) (finish func(), ok bool) {
+func (f *Front) Begin(ctx *deadline.Cancelable, id, version string, m *mcp.Message) (finish func(), ok bool) {
 	s := f.sessionByID(id)
 	if s == nil || !s.isOf(ctx) {
 		return nil, false
@@ -59,7 +57,7 @@ func (f *Front) Begin(
 		return nil, false
 	}
 	call := string(m.ID)
-	if !s.begin(call, cancel) {
+	if !s.begin(call, ctx) {
 		return nil, false
 	}
 	m.Session, m.Revision = s.name(), *revision

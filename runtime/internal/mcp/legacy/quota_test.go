@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/legacy"
 )
@@ -206,10 +207,10 @@ func TestAnExpiringSessionRefusesRequests(t *testing.T) {
 				c.Idle, c.MaxSessions, c.Logger = time.Minute, 1, slog.New(log)
 			}, func(t *testing.T, c crowd) {
 				session := c.open("192.0.2.1")
-				ctx, cancel := context.WithCancelCause(t.Context())
+				ctx := deadline.NewCancelable(t.Context())
 				arrive.Store(func() bool {
 					m := &mcp.Message{ID: json.RawMessage("7"), Method: "resources/list"}
-					_, ok := c.front.Begin(t.Context(), session, "", m, cancel)
+					_, ok := c.front.Begin(ctx, session, "", m)
 					return ok
 				})
 				expire(c)
@@ -219,7 +220,7 @@ func TestAnExpiringSessionRefusesRequests(t *testing.T) {
 				if ctx.Err() != nil {
 					t.Errorf("the request is cut off: %v", context.Cause(ctx))
 				}
-				cancel(nil)
+				ctx.Cancel(nil)
 			})
 		})
 	}
@@ -241,9 +242,9 @@ func TestAnExpiringSessionCancelsNoRequest(t *testing.T) {
 			for id := range requests {
 				clients.Go(func() {
 					time.Sleep(time.Minute - time.Since(start)) // as long as the session may be idle
-					ctx, cancel := context.WithCancelCause(context.Background())
+					ctx := deadline.NewCancelable(t.Context())
 					m := &mcp.Message{ID: json.RawMessage(strconv.Itoa(id)), Method: "resources/list"}
-					finish, ok := front.Begin(t.Context(), session, "", m, cancel)
+					finish, ok := front.Begin(ctx, session, "", m)
 					if !ok {
 						refused.Add(1)
 						return

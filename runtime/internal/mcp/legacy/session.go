@@ -13,6 +13,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/admission"
 	"github.com/wasmres/wasmres/runtime/auth"
 	"github.com/wasmres/wasmres/runtime/internal/coalesce"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
@@ -48,7 +49,7 @@ type session struct {
 	closeUse   func() // uncounts it; nil while streamUses is 0
 	// lastEvent is the id of the last event of all streams; streamBegan is that of the last one before the newest stream.
 	lastEvent, streamBegan uint64
-	calls                  map[string]context.CancelCauseFunc // by id, as it came; those of the SDK by "#" and a number
+	calls                  map[string]*deadline.Cancelable // by id, as it came; those of the SDK by "#" and a number
 	lastCall               int
 	// responses are those of POSTs that the SDK answers, by the id of each request, as it came.
 	responses map[string]*response
@@ -68,7 +69,7 @@ func newSession(f *Front, ss *sdk.ServerSession) *session {
 		stopCtx: cancel,
 		changes: coalesce.New(nil),
 		watches: make(map[string]*watch),
-		calls:   make(map[string]context.CancelCauseFunc),
+		calls:   make(map[string]*deadline.Cancelable),
 
 		responses: make(map[string]*response),
 	}
@@ -140,8 +141,8 @@ func (s *session) cancelAll(cause error) {
 	s.terminate(always)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, cancel := range s.calls {
-		cancel(cause)
+	for _, call := range s.calls {
+		call.Cancel(cause)
 	}
 }
 
@@ -228,15 +229,15 @@ func (s *session) lastUse() time.Time {
 	return s.used
 }
 
-// begin counts an HTTP request that is answered without the SDK. close and cancel call its cancel. It reports false when
+// begin counts an HTTP request that is answered without the SDK. close and cancel cancel it. It reports false when
 // the session has ended, or has a call with that id.
-func (s *session) begin(id string, cancel context.CancelCauseFunc) bool {
+func (s *session) begin(id string, request *deadline.Cancelable) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended || s.calls[id] != nil {
 		return false
 	}
-	s.calls[id] = cancel
+	s.calls[id] = request
 	s.requests++
 	return true
 }
@@ -250,22 +251,22 @@ func (s *session) end(id string) {
 }
 
 // beginCall makes the context of a call that comes from the SDK, which close cancels. The caller calls finish.
-func (s *session) beginCall(ctx context.Context) (_ context.Context, finish func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
+func (s *session) beginCall(parent context.Context) (_ context.Context, finish func()) {
+	ctx := deadline.NewCancelable(parent)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
-		cancel(errEnded)
+		ctx.Cancel(errEnded)
 		return ctx, func() {}
 	}
 	s.lastCall++
 	id := "#" + strconv.Itoa(s.lastCall)
-	s.calls[id] = cancel
+	s.calls[id] = ctx
 	return ctx, func() {
 		s.mu.Lock()
 		delete(s.calls, id)
 		s.mu.Unlock()
-		cancel(nil)
+		ctx.Cancel(nil)
 	}
 }
 
@@ -276,10 +277,10 @@ func (s *session) cancel(id string) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	cancel := s.calls[id]
-	if cancel == nil {
+	call := s.calls[id]
+	if call == nil {
 		return false
 	}
-	cancel(mcp.ErrCancelled)
+	call.Cancel(mcp.ErrCancelled)
 	return true
 }

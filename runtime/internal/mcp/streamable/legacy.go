@@ -2,10 +2,10 @@ package streamable
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
@@ -13,13 +13,11 @@ import (
 type Legacy interface {
 	http.Handler
 	// Begin finds the session of m, and counts m as one of its requests; the caller passes m to the core. Begin sets
-	// the fields of m about the session. ctx has the client, whose session it must be. version is the header with the
-	// revision; empty for none. cancel is called when the session ends, or its client cancels m. The caller calls finish
+	// the fields of m about the session. ctx has the client, whose session it must be, and is cancelled when the session
+	// ends, or its client cancels m. version is the header with the revision; empty for none. The caller calls finish
 	// when m was answered. If the request is not valid in that session, ok is false, and ServeHTTP answers it with an
 	// error.
-	Begin(
-		ctx context.Context, session, version string, m *mcp.Message, cancel context.CancelCauseFunc,
-	) (finish func(), ok bool)
+	Begin(ctx *deadline.Cancelable, session, version string, m *mcp.Message) (finish func(), ok bool)
 }
 
 // isLegacy reports whether a message is of an older revision. The headers decide for a malformed one.
@@ -40,9 +38,9 @@ func (h *Handler) answerInSession(w http.ResponseWriter, r *http.Request, m *mcp
 	if len(session) != 1 || len(version) > 1 {
 		return false
 	}
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
-	finish, ok := h.cfg.Legacy.Begin(ctx, session[0], r.Header.Get(versionHeader), m, cancel)
+	ctx := deadline.NewCancelable(r.Context())
+	defer ctx.Cancel(nil)
+	finish, ok := h.cfg.Legacy.Begin(ctx, session[0], r.Header.Get(versionHeader), m)
 	if !ok {
 		return false
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wasmres/wasmres/abi"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/mcptest"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
@@ -147,7 +148,7 @@ func TestServeEndpointIgnoresThePath(t *testing.T) {
 type legacy struct{ requests []string }
 
 // Begin implements [streamable.Legacy]: there are no sessions.
-func (l *legacy) Begin(context.Context, string, string, *mcp.Message, context.CancelCauseFunc) (func(), bool) {
+func (l *legacy) Begin(*deadline.Cancelable, string, string, *mcp.Message) (func(), bool) {
 	return nil, false
 }
 

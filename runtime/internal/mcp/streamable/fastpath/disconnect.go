@@ -1,12 +1,13 @@
 package fastpath
 
 import (
-	"context"
 	"errors"
 	"math"
 	"net"
 	"sync/atomic"
 	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 )
 
 // pollInterval is the time between two polls of a disconnectWatch.
@@ -17,15 +18,16 @@ var errClientGone = errors.New("the client has closed the connection")
 // A disconnectWatch cancels a request whose client closes the connection while it waits for the answer. It polls while
 // there are requests; most are answered before it looks. A timer for each request would cost as much as parsing it.
 type disconnectWatch struct {
-	timer  *time.Timer                             // nil before the first request
-	set    atomic.Bool                             // timer runs
-	cancel atomic.Pointer[context.CancelCauseFunc] // of the request under way; nil for none
-	seen   *context.CancelCauseFunc                // what cancel was at the last poll; owned by poll
+	timer   *time.Timer                         // nil before the first request
+	set     atomic.Bool                         // timer runs
+	request atomic.Pointer[deadline.Cancelable] // that is under way; nil for none
+	seen    *deadline.Cancelable                // what request was at the last poll; owned by poll
 }
 
-// begin calls cancel when the client at the other end of c closes the connection, until end.
-func (d *disconnectWatch) begin(cancel *context.CancelCauseFunc, c net.Conn) {
-	d.cancel.Store(cancel)
+// begin cancels a request when the client at the other end of c closes the connection, until end. A Cancelable is never that of two
+// requests, by which poll tells them apart.
+func (d *disconnectWatch) begin(request *deadline.Cancelable, c net.Conn) {
+	d.request.Store(request)
 	if d.timer == nil {
 		d.timer = time.AfterFunc(math.MaxInt64, func() { d.poll(c) })
 	}
@@ -38,22 +40,22 @@ func (d *disconnectWatch) start() {
 	}
 }
 
-func (d *disconnectWatch) end() { d.cancel.Store(nil) }
+func (d *disconnectWatch) end() { d.request.Store(nil) }
 
 // poll looks at the connection of a client that has waited since the last poll.
 func (d *disconnectWatch) poll(c net.Conn) {
-	cancel := d.cancel.Load()
+	request := d.request.Load()
 	switch {
-	case cancel == nil:
+	case request == nil:
 		d.seen = nil
 		d.set.Store(false)
-		if d.cancel.Load() != nil { // begun just now
+		if d.request.Load() != nil { // begun just now
 			d.start()
 		}
 		return
-	case cancel == d.seen && isClosed(c):
-		(*cancel)(errClientGone)
+	case request == d.seen && isClosed(c):
+		request.Cancel(errClientGone)
 	}
-	d.seen = cancel
+	d.seen = request
 	d.timer.Reset(pollInterval)
 }

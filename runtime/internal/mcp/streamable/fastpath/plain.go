@@ -9,6 +9,7 @@ import (
 
 	"github.com/wasmres/wasmres/runtime/admission"
 	"github.com/wasmres/wasmres/runtime/auth"
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/forwarded"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 	"github.com/wasmres/wasmres/runtime/internal/mcp/streamable"
@@ -29,7 +30,7 @@ type lastRequest struct {
 	caller        *auth.Caller
 	ctx           context.Context // with caller
 
-	session, version string
+	session, version, encoding string
 }
 
 // answer answers a plain request to c.handler that c.buf begins with, as net/http and the handler would. It reports
@@ -45,9 +46,9 @@ func (c *fastConn) answer(h *head) (done bool) {
 	if h.traceparent != nil && c.handler.Core().Traces() {
 		m.Trace = trace.Parent{TraceParent: string(h.traceparent), TraceState: string(h.tracestate)}
 	}
-	ctx, cancel := context.WithCancelCause(c.context())
-	defer cancel(nil)
-	finish, ok := c.begin(ctx, h, m, cancel)
+	ctx := deadline.NewCancelable(c.context())
+	defer ctx.Cancel(nil)
+	finish, ok := c.begin(ctx, h, m)
 	if !ok {
 		return false
 	}
@@ -65,7 +66,7 @@ func (c *fastConn) answer(h *head) (done bool) {
 		c.refuse(ctx, m, refused)
 		return true
 	}
-	c.disconnect.begin(&cancel, c.Conn)
+	c.disconnect.begin(ctx, c.Conn)
 	defer c.disconnect.end()
 	c.respond(ctx, h, m)
 	return true
@@ -153,10 +154,10 @@ func (c *fastConn) context() context.Context {
 }
 
 // begin checks the headers that repeat what is in the body, for a request that stands alone, or finds the session of any
-// other. cancel ends the request; finish is called when it was answered.
-func (c *fastConn) begin(ctx context.Context, h *head, m *mcp.Message, cancel context.CancelCauseFunc) (finish func(), ok bool) {
+// other, which may cancel ctx. finish is called when the request was answered.
+func (c *fastConn) begin(ctx *deadline.Cancelable, h *head, m *mcp.Message) (finish func(), ok bool) {
 	if h.session != nil {
-		return c.beginInSession(ctx, h, m, cancel)
+		return c.beginInSession(ctx, h, m)
 	}
 	version, ok := m.Version()
 	if !ok || string(h.version) != version || string(h.method) != m.Method || c.handler.Core().CheckModern(m) != nil {
@@ -168,14 +169,12 @@ func (c *fastConn) begin(ctx context.Context, h *head, m *mcp.Message, cancel co
 	return func() {}, true
 }
 
-func (c *fastConn) beginInSession(
-	ctx context.Context, h *head, m *mcp.Message, cancel context.CancelCauseFunc,
-) (finish func(), ok bool) {
+func (c *fastConn) beginInSession(ctx *deadline.Cancelable, h *head, m *mcp.Message) (finish func(), ok bool) {
 	legacy := c.handler.Legacy()
 	if legacy == nil || m.Modern() {
 		return nil, false
 	}
-	return legacy.Begin(ctx, reuse(&c.last.session, h.session), reuse(&c.last.version, h.version), m, cancel)
+	return legacy.Begin(ctx, reuse(&c.last.session, h.session), reuse(&c.last.version, h.version), m)
 }
 
 // reuse returns b as a string: the last one if it is the same, since a new one costs an allocation.
@@ -190,7 +189,7 @@ func reuse(last *string, b []byte) string {
 func (c *fastConn) respond(ctx context.Context, h *head, m *mcp.Message) {
 	client := response.Client{Local: c.local.IsLoopback()}
 	if !client.Local {
-		client.AcceptEncoding = string(h.encoding)
+		client.AcceptEncoding = reuse(&c.last.encoding, h.encoding)
 	}
 	if c.writer.Answer(ctx, c.handler.Core(), m, client) != nil {
 		c.closing.Store(true)

@@ -23,7 +23,9 @@ var ErrCutOff = errors.New("the answer was cut off")
 // A Writer writes the answers of a core: one to a response of net/http, or one after the other to a connection. A long
 // answer leaves in parts, and may be compressed. A Writer belongs to one goroutine.
 type Writer struct {
-	out output // fixed at creation
+	// fixed at creation
+	out   output
+	flush func(part []byte) error // send
 
 	pace pace.Pace // of the answer under way
 
@@ -74,16 +76,18 @@ func New(w http.ResponseWriter) *Writer {
 		Writer
 		out httpOutput
 	}{out: httpOutput{makeStream(w)}}
-	one.Writer.out = &one.out
+	one.Writer.out, one.Writer.flush = &one.out, one.Writer.send
 	return &one.Writer
 }
 
 // NewConn makes a Writer of answers on a connection of HTTP/1.1, one for each request that net/http did not read.
 // deadline is the write deadline of c; clock formats the headers Date.
 func NewConn(c net.Conn, deadline *Deadline, clock *Clock) *Writer {
-	return &Writer{out: &connOutput{
+	w := &Writer{out: &connOutput{
 		conn: c, writeDeadline: deadline, clock: clock, abort: func() { _ = c.SetWriteDeadline(past) },
 	}}
+	w.flush = w.send
+	return w
 }
 
 // Answer answers m, a request other than subscriptions/listen, by core. Unless the client has cancelled the request,
@@ -96,7 +100,7 @@ func (w *Writer) Answer(ctx context.Context, core *mcp.Core, m *mcp.Message, cli
 	defer core.AfterResponse()
 	defer w.release()
 	outlet := w.out.outlet()
-	outlet.Flush = w.send
+	outlet.Flush = w.flush
 	if w.pace.IsActive() {
 		abort := outlet.Abort
 		outlet.Abort = func() { w.pace.Abort(); abort() }
