@@ -39,6 +39,7 @@ type fastConn struct {
 	writeDeadline response.Deadline
 	disconnect    disconnectWatch
 	last          lastRequest
+	lastHead      lastHead
 	handler       *streamable.Handler // of the plain request in buf
 	message       mcp.Message
 
@@ -103,18 +104,21 @@ func (c *fastConn) serve(h *head) bool {
 }
 
 // next parses the head of the request at the beginning of c.buf. whole reports that no more bytes are needed to choose
-// who answers.
+// who answers. The head is valid until the next call.
 func (c *fastConn) next() (h head, whole bool) {
 	c.skipLineEnds()
 	if c.isStub() {
 		return head{}, false
 	}
-	end := bytes.Index(c.buf, []byte("\r\n\r\n"))
-	if end < 0 { // net/http may refuse an unusual line before the next comes
-		lines := c.buf[:bytes.LastIndexByte(c.buf, '\n')+1]
-		return head{}, len(lines) > 0 && !parseHead(lines).lengthKnown
+	h, again := c.lastHead.begins(c.buf)
+	if !again {
+		end := bytes.Index(c.buf, []byte("\r\n\r\n"))
+		if end < 0 { // net/http may refuse an unusual line before the next comes
+			lines := c.buf[:bytes.LastIndexByte(c.buf, '\n')+1]
+			return head{}, len(lines) > 0 && !parseHead(lines).lengthKnown
+		}
+		h = c.lastHead.parse(c.buf[:end+4])
 	}
-	h = parseHead(c.buf[:end+4])
 	h.plain = h.plain && !c.server.drain.HasBegun() && c.isForHandler(&h)
 	return h, !h.plain || len(c.buf) >= h.size+h.body
 }
@@ -155,6 +159,7 @@ func (c *fastConn) passThrough(h *head) {
 	} else {
 		c.waitsSince.CompareAndSwap(0, time.Now().UnixNano())
 	}
+	c.lastHead = lastHead{}
 	c.between, c.left = false, -1
 	if h.lengthKnown {
 		c.left = h.size + h.body
