@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 	"github.com/wasmres/wasmres/runtime/internal/mcp"
 )
 
@@ -48,8 +49,7 @@ type pendingRequest struct {
 	message *mcp.Message
 	size    int  // bytes of its line
 	listen  bool // it is a subscription
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
+	ctx     deadline.Cancelable
 
 	cancelled atomic.Bool // by the client, which must get no answer
 }
@@ -159,11 +159,11 @@ func (s *server) refuse(id json.RawMessage, e *mcp.Error) {
 // start runs a request that came in a line of size bytes, if the bounds allow another.
 func (s *server) start(work context.Context, m *mcp.Message, size int) {
 	p := &pendingRequest{message: m, size: size, listen: m.Method == mcp.ListenMethod}
+	p.ctx.Init(work)
 	if refusal := s.begin(p); refusal != nil {
 		s.refuse(m.ID, refusal)
 		return
 	}
-	p.ctx, p.cancel = context.WithCancelCause(work)
 	s.running.Add(1)
 	if p.listen {
 		go s.listen(p)
@@ -215,7 +215,7 @@ func (s *server) cancel(id json.RawMessage) bool {
 		return false
 	}
 	p.cancelled.Store(true)
-	p.cancel(errCancelled)
+	p.ctx.Cancel(errCancelled)
 	return true
 }
 
@@ -225,10 +225,10 @@ const session = "stdio"
 // answer answers a request by the core.
 func (s *server) answer(p *pendingRequest) {
 	defer s.running.Done()
-	defer p.cancel(nil)
+	defer p.ctx.Cancel(nil)
 	p.message.Session = session
 	r := response{server: s, request: p}
-	out, failure := s.cfg.Core.Answer(p.ctx, s.cfg.Core.Buffer(), p.message, mcp.ResponseStream{Notify: r.notify, Flush: r.flush})
+	out, failure := s.cfg.Core.Answer(&p.ctx, s.cfg.Core.Buffer(), p.message, mcp.ResponseStream{Notify: r.notify, Flush: r.flush})
 	r.finish(out, failure)
 	s.cfg.Core.Release(out)
 	s.cfg.Core.AfterResponse()
@@ -237,10 +237,10 @@ func (s *server) answer(p *pendingRequest) {
 // listen runs a subscription, on a goroutine of its own since it lasts for hours.
 func (s *server) listen(p *pendingRequest) {
 	defer s.running.Done()
-	defer p.cancel(nil)
+	defer p.ctx.Cancel(nil)
 	request := p.message
 	p.message = &mcp.Message{ID: bytes.Clone(request.ID)} // without the line, which may be long
-	err := s.cfg.Core.Listen(p.ctx, request, func(message []byte) error {
+	err := s.cfg.Core.Listen(&p.ctx, request, func(message []byte) error {
 		return s.out.write(append(slices.Clip(message), '\n'), p)
 	})
 	s.end(p)
@@ -258,7 +258,7 @@ func (s *server) shutdown(cancel context.CancelCauseFunc) error {
 	s.mu.Lock()
 	for _, p := range s.requests {
 		if p.listen {
-			p.cancel(mcp.ErrClosing)
+			p.ctx.Cancel(mcp.ErrClosing)
 		}
 	}
 	s.mu.Unlock()

@@ -28,11 +28,11 @@ type connection struct {
 
 	ended atomic.Bool // the parent has closed it
 
-	mu        sync.Mutex // guards the fields below
-	seq       uint64     // of the call under way; 0 for none
-	stop      context.CancelFunc
-	cancelled []uint64 // numbers of cancelled calls that may not have begun
-	early     []uint64 // numbers of paused calls that may not have begun
+	mu        sync.Mutex   // guards the fields below
+	seq       uint64       // of the call under way; 0 for none
+	call      *callContext // nil for none
+	cancelled []uint64     // numbers of cancelled calls that may not have begun
+	early     []uint64     // numbers of paused calls that may not have begun
 
 	still standstill
 }
@@ -112,8 +112,8 @@ func (l *connection) run(host *guest.Host, guests guest.Guests, call *protocol.C
 		return abi.Errorf(abi.CodeInvalidParams, "the request is not one that a provider can get").Because(err)
 	}
 	req.Session = call.Session
-	ctx, end := l.begin(call)
-	defer end()
+	ctx := l.begin(call)
+	defer l.endCall(ctx)
 	c := host.NewCall(call.Op, &req, linkSink{l})
 	c.SetOrigin(call.Origin)
 	c.SetGate(l)
@@ -126,25 +126,28 @@ func (l *connection) run(host *guest.Host, guests guest.Guests, call *protocol.C
 	return l.sendReply(c.Reply())
 }
 
-// begin returns the context of a call; cancel and end end it.
-func (l *connection) begin(call *protocol.Call) (ctx context.Context, end context.CancelFunc) {
-	deadline := time.Now().Add(call.Timeout)
-	ctx, cancel := context.WithCancel(context.Background())
+// begin returns the context of a call; cancel and endCall end it.
+func (l *connection) begin(call *protocol.Call) *callContext {
+	ctx := &callContext{link: l, due: time.Now().Add(call.Timeout)}
+	ctx.Init(context.Background())
 	l.mu.Lock()
-	l.seq, l.stop = call.Seq, cancel
+	defer l.mu.Unlock()
+	l.seq, l.call = call.Seq, ctx
 	if slices.Contains(l.cancelled, call.Seq) {
-		cancel()
+		ctx.Cancel(nil)
 	}
 	l.cancelled = slices.DeleteFunc(l.cancelled, func(seq uint64) bool { return seq <= call.Seq })
 	l.still.set(slices.Contains(l.early, call.Seq))
 	l.early = slices.DeleteFunc(l.early, func(seq uint64) bool { return seq <= call.Seq })
+	return ctx
+}
+
+// endCall ends a call.
+func (l *connection) endCall(ctx *callContext) {
+	l.mu.Lock()
+	l.seq, l.call = 0, nil
 	l.mu.Unlock()
-	return &callContext{Context: ctx, link: l, deadline: deadline}, func() {
-		l.mu.Lock()
-		l.seq, l.stop = 0, nil
-		l.mu.Unlock()
-		cancel()
-	}
+	ctx.Cancel(nil)
 }
 
 // cancel ends a call, unless it has ended. It does nothing on a nil connection.
@@ -155,8 +158,8 @@ func (l *connection) cancel(seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.seq == seq && l.stop != nil:
-		l.stop()
+	case l.seq == seq && l.call != nil:
+		l.call.Cancel(nil)
 		l.still.set(false) // the guest notices the end
 	case len(l.cancelled) < maxCancelled: // it has not begun, or has ended
 		l.cancelled = append(l.cancelled, seq)

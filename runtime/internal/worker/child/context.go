@@ -3,17 +3,19 @@ package child
 import (
 	"context"
 	"time"
+
+	"github.com/wasmres/wasmres/runtime/internal/deadline"
 )
 
-// A callContext is the context of a call. It has no timer: the runtime checks its deadline.
+// A callContext is the context of a call, in one piece of memory. It has no timer: the runtime checks its deadline.
 type callContext struct {
-	context.Context
-	link     *connection
-	deadline time.Time
+	deadline.Cancelable
+	link *connection
+	due  time.Time
 }
 
 // Deadline implements [context.Context].
-func (c *callContext) Deadline() (time.Time, bool) { return c.deadline, true }
+func (c *callContext) Deadline() (time.Time, bool) { return c.due, true }
 
 type connectionKey struct{}
 
@@ -22,7 +24,7 @@ func (c *callContext) Value(key any) any {
 	if key == (connectionKey{}) {
 		return c.link
 	}
-	return c.Context.Value(key)
+	return c.Cancelable.Value(key)
 }
 
 // withConnection makes a context whose service calls and log records go out on a connection.

@@ -40,7 +40,7 @@ func (l *connection) pause(seq uint64, on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.seq == seq && l.stop != nil:
+	case l.seq == seq && l.call != nil:
 		l.still.set(on)
 	case !on:
 		l.early = slices.DeleteFunc(l.early, func(other uint64) bool { return other == seq })
