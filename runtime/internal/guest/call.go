@@ -28,7 +28,6 @@ type Call struct {
 	merger   abi.Merger        // of reply
 	ctx      context.Context   // of the caller; one that never ends while the guest starts
 	bounds   *deadline.Context // of ctx
-	bound    deadline.Context  // what bounds is, for a call that bounds itself
 	request  abi.Request       // what Request is
 	sink     abi.Sink
 	waiter   BlockingSink // sink, if it is one
@@ -111,12 +110,9 @@ func (c *Call) Begin(ctx context.Context, d *deadline.Context, ticket limiter.Ti
 	c.SetDeadline(d)
 }
 
-// Bound makes a context for Begin, which ends with that of the caller, and after Limits.Timeout. It is part of the call, and is made
-// once. The caller releases it.
-func (c *Call) Bound(ctx context.Context) *deadline.Context {
-	c.bound.Init(ctx, c.Timeout())
-	return &c.bound
-}
+// Bound returns a context for Begin, which ends with that of the caller, and after Limits.Timeout. The caller releases it. It is no part
+// of the call: a service may have it for longer, as a connection does that is being made, and would keep the call's reply in memory.
+func (c *Call) Bound(ctx context.Context) *deadline.Context { return deadline.New(ctx, c.Timeout()) }
 
 // SetSpan sets the span within which calls of services have theirs; nil for none.
 func (c *Call) SetSpan(s *trace.Span) { c.span = s }

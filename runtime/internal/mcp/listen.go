@@ -33,7 +33,7 @@ func IsCancelled(ctx context.Context) bool {
 //
 // While send blocks, changes are merged: a client that does not read costs no more than its set of URIs.
 func (c *Core) Listen(ctx context.Context, m *Message, send func(message []byte) error) (failure *Error) {
-	defer c.recoverPanic(ctx, &request{method: ListenMethod, modern: true}, &failure)
+	defer c.recoverPanic(ctx, &request{method: ListenMethod, modern: true, params: new(params)}, &failure)
 	woken := make(chan struct{}, 1) // holds one token while there may be messages
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

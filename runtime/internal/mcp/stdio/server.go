@@ -49,7 +49,7 @@ type pendingRequest struct {
 	message *mcp.Message
 	size    int  // bytes of its line
 	listen  bool // it is a subscription
-	ctx     deadline.Cancelable
+	ctx     *deadline.Cancelable // no part of the request: a service may have it for longer
 
 	cancelled atomic.Bool // by the client, which must get no answer
 }
@@ -158,8 +158,7 @@ func (s *server) refuse(id json.RawMessage, e *mcp.Error) {
 
 // start runs a request that came in a line of size bytes, if the bounds allow another.
 func (s *server) start(work context.Context, m *mcp.Message, size int) {
-	p := &pendingRequest{message: m, size: size, listen: m.Method == mcp.ListenMethod}
-	p.ctx.Init(work)
+	p := &pendingRequest{message: m, size: size, listen: m.Method == mcp.ListenMethod, ctx: deadline.NewCancelable(work)}
 	if refusal := s.begin(p); refusal != nil {
 		s.refuse(m.ID, refusal)
 		return
@@ -228,7 +227,7 @@ func (s *server) answer(p *pendingRequest) {
 	defer p.ctx.Cancel(nil)
 	p.message.Session = session
 	r := response{server: s, request: p}
-	out, failure := s.cfg.Core.Answer(&p.ctx, s.cfg.Core.Buffer(), p.message, mcp.ResponseStream{Notify: r.notify, Flush: r.flush})
+	out, failure := s.cfg.Core.Answer(p.ctx, s.cfg.Core.Buffer(), p.message, mcp.ResponseStream{Notify: r.notify, Flush: r.flush})
 	r.finish(out, failure)
 	s.cfg.Core.Release(out)
 	s.cfg.Core.AfterResponse()
@@ -240,7 +239,7 @@ func (s *server) listen(p *pendingRequest) {
 	defer p.ctx.Cancel(nil)
 	request := p.message
 	p.message = &mcp.Message{ID: bytes.Clone(request.ID)} // without the line, which may be long
-	err := s.cfg.Core.Listen(&p.ctx, request, func(message []byte) error {
+	err := s.cfg.Core.Listen(p.ctx, request, func(message []byte) error {
 		return s.out.write(append(slices.Clip(message), '\n'), p)
 	})
 	s.end(p)
