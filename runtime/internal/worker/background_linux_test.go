@@ -73,7 +73,7 @@ func TestALongCallRunsInTheBackground(t *testing.T) {
 func TestACallAloneUsesAllProcessors(t *testing.T) {
 	r := newRunner(t, worker.Config{Grace: patience})        // a busy machine delays the end of calls
 	quiet := loadPuppet(t, provider.Config{Runner: r}, well) // is open, and not called
-	busy := spinning(t, r, time.Second)
+	busy := spinning(t, r, 3*time.Second)
 	hog := workers(t)[1]
 	over := spin(t.Context(), busy)
 	for {

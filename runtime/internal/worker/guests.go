@@ -207,22 +207,25 @@ func (g *guests) use() {
 // is removed, and another worker starts the guest. The caller closes the image, also after an error.
 func (g *guests) startFrom(ctx context.Context, code *os.File) (*worker, *image, error) {
 	image := g.openImage()
-	w, err := g.startWith(ctx, code, image)
+	module, err := g.openModule(image.kind)
+	if err != nil {
+		return nil, image, err
+	}
+	w, err := g.startWith(ctx, module, code, image)
 	if err == nil || image.kind != protocol.SavedImage || ctx.Err() != nil {
 		return w, image, err
 	}
 	g.dropImage(image, err)
 	image.close()
 	image = newImage(image.key, "the worker with the saved image has not started")
-	w, err = g.startWith(ctx, code, image)
+	if module, err = g.openModule(image.kind); err != nil {
+		return nil, image, err
+	}
+	w, err = g.startWith(ctx, module, code, image)
 	return w, image, err
 }
 
-func (g *guests) startWith(ctx context.Context, code *os.File, image *image) (*worker, error) {
-	module, err := g.openModule(image.kind)
-	if err != nil {
-		return nil, err
-	}
+func (g *guests) startWith(ctx context.Context, module, code *os.File, image *image) (*worker, error) {
 	defer g.closeModule(module)
 	return start(ctx, g, files{module: module, code: code, image: image})
 }

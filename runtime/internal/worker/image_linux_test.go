@@ -91,6 +91,27 @@ func TestTheNextWorkerStartsFromTheImageOfTheFirst(t *testing.T) {
 	})
 }
 
+// A forgetful cache of modules has nothing of what it is given.
+type forgetful struct{}
+
+func (forgetful) Get([32]byte) []byte { return nil }
+func (forgetful) Put([32]byte, []byte) {}
+
+// A start that fails before there is a worker says nothing of the image.
+func TestAnImageOutlivesAModuleThatIsNotRead(t *testing.T) {
+	dir := t.TempDir()
+	startsIn(t, dir, provider.Config{}, wat(t, "faults.wasm"))
+	saved := imagesIn(t, dir)
+	r := newRunnerIn(t, dir, worker.Config{})
+	_, err := provider.Open(t.Context(), provider.Config{
+		Runner: r, Limits: limits.Limits{Timeout: patience}, ModuleCache: forgetful{},
+		Source: func() ([]byte, error) { return nil, errors.New("no file") },
+	}, wat(t, "faults.wasm"))
+	if err == nil || len(saved) != 1 || !slices.Equal(imagesIn(t, dir), saved) {
+		t.Errorf("after %v there are %v of %v", err, imagesIn(t, dir), saved)
+	}
+}
+
 func TestAModuleWithoutItsDataStartsFromNothingButAnImage(t *testing.T) {
 	m, err := provider.Instrument(provider.Config{}, wat(t, "faults.wasm"))
 	if err != nil {
