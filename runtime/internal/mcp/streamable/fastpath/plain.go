@@ -177,12 +177,19 @@ func (c *fastConn) beginInSession(ctx *deadline.Cancelable, h *head, m *mcp.Mess
 	return legacy.Begin(ctx, reuse(&c.last.session, h.session), reuse(&c.last.version, h.version), m)
 }
 
+// maxReused is the longest text of a head that a connection remembers, in bytes: idle connections have it, too.
+const maxReused = 256
+
 // reuse returns b as a string: the last one if it is the same, since a new one costs an allocation.
 func reuse(last *string, b []byte) string {
-	if string(b) != *last {
-		*last = string(b)
+	if string(b) == *last {
+		return *last
 	}
-	return *last
+	s := string(b)
+	if len(s) <= maxReused {
+		*last = s
+	}
+	return s
 }
 
 // respond has the core answer m. After an answer that was not written whole, the connection is closed.
