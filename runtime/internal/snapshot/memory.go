@@ -53,11 +53,13 @@ func (m *Memory) Reallocate(size uint64) []byte {
 		m.refused = true
 		return nil
 	}
+	m.top = max(m.top, size) // also of a part that was exposed before an error: Reset clears it
 	if m.mapping.expose(size) != nil {
+		m.refused = true
 		return nil
 	}
 	m.started = true
-	m.size, m.top = size, max(m.top, size)
+	m.size = size
 	return m.mapping.slice(size)
 }
 
@@ -77,7 +79,7 @@ func (m *Memory) Free() {}
 // ClearRefused resets GrowthRefused.
 func (m *Memory) ClearRefused() { m.refused = false }
 
-// GrowthRefused reports whether the guest has requested more than the limit since the last ClearRefused or Reset.
+// GrowthRefused reports whether the guest has requested more than the limit, or than the system gives, since the last ClearRefused or Reset.
 func (m *Memory) GrowthRefused() bool { return m.refused }
 
 // Bytes returns a view of the memory, as for [New]. It is valid until the next Reallocate, Reset or Release.

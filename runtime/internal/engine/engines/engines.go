@@ -12,7 +12,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/engine/wazero"
 )
 
-// A Kind is an engine by its name. The zero Kind is [Wazero]. Only Kinds that [Parse] has returned are in this program.
+// A Kind is an engine by its name. The zero Kind is [Wazero]. Only Kinds that [Parse] or InWorker has returned are in this program.
 type Kind string
 
 const (

@@ -155,7 +155,7 @@ func (m *module) Instantiate(_ context.Context, host any, memory engine.LinearMe
 	i.pins.Pin(i)
 	i.box.host = unsafe.Pointer(i)
 	if m.engine.guards {
-		i.box.span = indexSpan
+		i.box.span, i.box.reach = indexSpan, Reservation
 	}
 	o := C.new_sandbox(i.box, m.engine.ptr, m.pre)
 	if err := i.failed(o); err != nil {

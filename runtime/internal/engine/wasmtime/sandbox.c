@@ -66,6 +66,9 @@ static wasmtime_error_t *new_memory(void *env, const wasm_memorytype_t *type, si
 	if (s == NULL || s->base != NULL) {
 		return wasmtime_error_new("an instance has one memory");
 	}
+	if (reserved > s->reach || guard > s->reach - reserved) { // the code would run over what is after the memory
+		return wasmtime_error_new("the code needs more address space than the memory has");
+	}
 	memory->env = s;
 	memory->get_memory = get_memory;
 	memory->grow_memory = resize_memory;

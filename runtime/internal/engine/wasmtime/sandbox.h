@@ -15,6 +15,7 @@ typedef struct {
 	uint8_t *base; // of its memory
 	size_t size;   // likewise, in bytes
 	size_t span;   // how much it may grow in place; 0 for the size
+	size_t reach;  // how much address space it has; 0 for no more than its size
 } sandbox;
 
 // An outcome has at most one of them. The caller deletes it.
