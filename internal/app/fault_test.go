@@ -121,7 +121,7 @@ func TestARecordedDeadlineIsAtTheSamePlace(t *testing.T) {
 	const file = "../../testdata/wasm/faults.wasm"
 	var fault *Fault
 	a := openFaults(t, Config{
-		Record: true, Fault: func(f *Fault) { fault = f }, Limits: runtime.Limits{Timeout: 300 * time.Millisecond}, // the provider has to start by then
+		Record: true, Fault: func(f *Fault) { fault = f }, Limits: runtime.Limits{Timeout: 2 * time.Second}, // the provider has to start by then
 	}, file)
 	if _, err := a.Provider().Read(t.Context(), "x:e"); abi.CodeOf(err) != abi.CodeDeadline {
 		t.Fatal(err)

@@ -128,7 +128,7 @@ func TestEveryFaultHasItsCodeAndTheNextCallWorks(t *testing.T) {
 			{"service that is not granted", "x:u", abi.CodeDenied, ""},
 		}
 		m := load(t, provider.Config{Runner: run, Limits: limits.Limits{Memory: 1 << 20, Output: 1e6}}, "faults.wasm")
-		hasty := load(t, provider.Config{Runner: run, Limits: limits.Limits{Memory: 1 << 20, Timeout: time.Second, Output: 1e6}}, "faults.wasm")
+		hasty := load(t, provider.Config{Runner: run, Limits: limits.Limits{Memory: 1 << 20, Timeout: 3 * time.Second, Output: 1e6}}, "faults.wasm")
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				m := m
