@@ -7,12 +7,12 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/capacity"
 )
 
-// What one live provider needs of the machine, measured and rounded up: a provider of Go, the largest there is, which takes 6.2 MiB at
-// rest. One in C takes 3 MiB.
+// What one live provider needs of the machine, measured and rounded up: a provider of Go, the largest there is. One in C
+// takes 3 MiB.
 const (
-	eachDescriptors = 9       // in the parent: 7, and 2 of a further call at once
-	eachThreads     = 8       // of the worker, with one of the parent
-	eachMemory      = 7 << 20 // bytes
+	eachDescriptors = 9        // in the parent: 7, and 2 of a further call at once
+	eachThreads     = 8        // of the worker, with one of the parent
+	eachMemory      = 16 << 20 // bytes
 )
 
 // OpenFiles is the CapacityBound.Name of the limit of descriptors.
