@@ -94,7 +94,7 @@ func TestTheNextWorkerStartsFromTheImageOfTheFirst(t *testing.T) {
 // A forgetful cache of modules has nothing of what it is given.
 type forgetful struct{}
 
-func (forgetful) Get([32]byte) []byte { return nil }
+func (forgetful) Get([32]byte) []byte  { return nil }
 func (forgetful) Put([32]byte, []byte) {}
 
 // A start that fails before there is a worker says nothing of the image.

@@ -47,8 +47,8 @@ type server struct {
 type pendingRequest struct {
 	// fixed at creation
 	message *mcp.Message
-	size    int  // bytes of its line
-	listen  bool // it is a subscription
+	size    int                  // bytes of its line
+	listen  bool                 // it is a subscription
 	ctx     *deadline.Cancelable // no part of the request: a service may have it for longer
 
 	cancelled atomic.Bool // by the client, which must get no answer
