@@ -115,7 +115,7 @@ func TestEveryFaultHasItsCodeAndTheNextCallWorks(t *testing.T) {
 			{"emit out of range", "x:b", abi.CodeProtocol, "pointer out of range"},
 			{"malformed frame", "x:c", abi.CodeProtocol, "malformed frame"},
 			{"body before content", "x:d", abi.CodeProtocol, "body without a content"},
-			{"endless loop", "x:e", abi.CodeDeadline, "longer than 1s"},
+			{"endless loop", "x:e", abi.CodeDeadline, "longer than 3s"},
 			{"grows without end", "x:f", abi.CodeMemory, "more than 1 MiB"},
 			{"control character in a URI", "x:g", abi.CodeInvalidURI, "not allowed"},
 			{"status only the host may state", "x:i", abi.CodeInternal, ""},
