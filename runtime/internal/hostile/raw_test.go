@@ -11,16 +11,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-
 	"slices"
 	"sync"
 	"testing"
 
-	"github.com/wasmres/wasmres/runtime/internal/module"
-
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/hostile"
+	"github.com/wasmres/wasmres/runtime/internal/module"
 	"github.com/wasmres/wasmres/runtime/wasm"
 )
 
@@ -42,6 +40,7 @@ func raw(t testing.TB, c hostile.Case, wasm []byte) *module.Module {
 	for _, name := range exports {
 		text([]byte(name))
 	}
+	flag(false) // it does not lack data
 	text(wasm)
 	number(0)       // globals to be restored
 	flag(false)     // no start function that was taken out
