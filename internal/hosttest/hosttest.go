@@ -2,7 +2,7 @@
 // and disasters. They stand beside the code that they test, and run small in make check. make soak runs them whole.
 //
 //	processes that write are killed        tenant/store, ledger, blobs: Killed
-//	half of a server's processes is killed  node: WorkersAreKilled
+//	half of a server's workers are killed   node: WorkersAreKilled
 //	many tenants wake at once               node: TenantsWake
 //	weights of tenants                      node: Weights
 //	memory of a control group is exceeded   cmd/wasmres: OfAGroup, InAFullGroup

@@ -34,19 +34,12 @@ type waited struct {
 
 // New returns a context that ends with parent, and after timeout at the latest.
 func New(parent context.Context, timeout time.Duration) *Context {
-	c := new(Context)
-	c.Init(parent, timeout)
-	return c
-}
-
-// Init is [New] for a zero Context that is part of something else. It is not called again: goroutines may have the context after its
-// end.
-func (c *Context) Init(parent context.Context, timeout time.Duration) {
-	c.parent, c.began = parent, time.Now()
-	c.deadline = c.began.Add(timeout)
+	began := time.Now()
+	c := &Context{parent: parent, began: began, deadline: began.Add(timeout)}
 	if sooner, ok := parent.Deadline(); ok && sooner.Before(c.deadline) {
 		c.deadline = sooner
 	}
+	return c
 }
 
 // Deadline implements [context.Context].

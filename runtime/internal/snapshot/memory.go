@@ -40,8 +40,8 @@ func Blank(limit, span uint64) (*Memory, error) {
 	return &Memory{limit: limit, mapping: s}, nil
 }
 
-// Reallocate returns size bytes of memory for the engine, or nil when that exceeds the limit, or the system refuses it. The first call, and the
-// call within Reset, return the length of the image, whatever size is. The bytes stay at their address for the life of
+// Reallocate returns size bytes of memory for the engine, or nil when that exceeds the limit, or the system refuses it. The first call,
+// and the call within Reset, return the length of the image, whatever size is. The bytes stay at their address for the life of
 // the Memory, except on systems where the only method is Copy.
 func (m *Memory) Reallocate(size uint64) []byte {
 	switch {

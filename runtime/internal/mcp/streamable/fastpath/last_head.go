@@ -21,7 +21,8 @@ func (l *lastHead) begins(b []byte) (h head, ok bool) {
 }
 
 // parse is parseHead, and remembers the head of a plain request without a credential: the time that begins takes would tell a client
-// behind the same proxy how many bytes it has guessed of one. The identifier of a session is no credential. The head is valid until the next call of parse.
+// behind the same proxy how many bytes it has guessed of one. The identifier of a session is no credential. The head is valid until the
+// next call of parse.
 func (l *lastHead) parse(b []byte) head {
 	if len(b) > maxLastHead {
 		*l = lastHead{}
