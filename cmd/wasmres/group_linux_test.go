@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,40 +19,14 @@ import (
 	"github.com/wasmres/wasmres/internal/hosttest"
 )
 
-// newMemoryGroup makes a control group that bounds the memory of what runs in it, of version 2 or 1, and returns its folder. It skips
-// the test where there can be none.
+// newMemoryGroup returns the folder of a control group that bounds memory. It skips the test where there can be none.
 func newMemoryGroup(t *testing.T, bytes int) string {
 	t.Helper()
-	for root, limit := range map[string]string{"/sys/fs/cgroup": "memory.max", "/sys/fs/cgroup/memory": "memory.limit_in_bytes"} {
-		dir := filepath.Join(root, fmt.Sprintf("wasmres-test-%d", os.Getpid()))
-		if os.Mkdir(dir, 0o700) != nil {
-			continue
-		}
-		t.Cleanup(func() {
-			for until := time.Now().Add(20 * time.Second); os.Remove(dir) != nil && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-			}
-		})
-		if _, err := os.Stat(filepath.Join(dir, limit)); err == nil && os.WriteFile(filepath.Join(dir, limit), []byte(strconv.Itoa(bytes)), 0o600) == nil {
-			return dir
-		}
+	group := hosttest.MemoryGroup(t, bytes)
+	if group == "" {
+		t.Skip("no control group can be made that bounds memory")
 	}
-	t.Skip("no control group can be made that bounds memory")
-	return ""
-}
-
-// killsIn returns how many processes of a control group the system has killed.
-func killsIn(t *testing.T, group string) string {
-	t.Helper()
-	for _, name := range []string{"memory.events", "memory.oom_control"} {
-		text, _ := os.ReadFile(filepath.Join(group, name)) // of one of the versions
-		for line := range strings.Lines(string(text)) {
-			if n, ok := strings.CutPrefix(line, "oom_kill "); ok {
-				return strings.TrimSpace(n)
-			}
-		}
-	}
-	t.Fatal("the control group does not count what the system kills")
-	return ""
+	return group
 }
 
 // More providers are called at once than the memory of a control group holds: the server stops some of their processes, or the kernel
@@ -88,8 +61,8 @@ func TestAModuleIsCompiledInAFullGroup(t *testing.T) {
 	}
 	s.answers(t, many, "test://static-text")
 	s.live(t)
-	if kills := killsIn(t, group); kills != "0" {
-		t.Errorf("the system has killed %s processes", kills)
+	if kills, ok := hosttest.Kills(group); !ok || kills != 0 {
+		t.Errorf("the system has killed %d processes; the group counts them: %t", kills, ok)
 	}
 }
 

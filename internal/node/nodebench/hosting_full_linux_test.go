@@ -4,17 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/wasmres/wasmres/internal/admin"
 	"github.com/wasmres/wasmres/internal/guesttest"
+	"github.com/wasmres/wasmres/internal/hosttest"
 )
 
 // BenchmarkHostingFull has 500 live providers, every second one in Go, in a control group of 4 GiB where one can be made. Eight clients
@@ -29,7 +27,10 @@ func BenchmarkHostingFull(b *testing.B) {
 	for i := range many {
 		f.tenant(b, idOf(i), languages[i%2], i%*digests, anonymous, "plan: unbounded\n")
 	}
-	group := newGroup(b, limit)
+	group := hosttest.MemoryGroup(b, limit)
+	if group == "" {
+		b.Log("no control group can be made that bounds memory")
+	}
 	s := startWith(b, func(cmd *exec.Cmd) {
 		if group != "" {
 			cmd.Args = append([]string{"sh", "-c", `echo $$ >"$1/cgroup.procs" && shift && exec "$@"`, "sh", group, cmd.Path}, cmd.Args[1:]...)
@@ -85,40 +86,12 @@ func BenchmarkHostingFull(b *testing.B) {
 		b.ReportMetric(own, "server-MiB")
 		b.ReportMetric(children, "children-MiB")
 		b.ReportMetric(starting.Seconds(), "starting-s")
-		b.ReportMetric(killed(group), "killed")
+		if kills, ok := hosttest.Kills(group); ok {
+			b.ReportMetric(float64(kills), "killed")
+		}
 		if failed > 0 {
 			b.Logf("first error: %s", first)
 		}
 	}
 	b.ReportMetric(0, "ns/op")
-}
-
-// newGroup makes a control group that bounds the memory of what runs in it, of version 2 or 1, and returns its folder; none where there
-// can be none.
-func newGroup(b *testing.B, bytes int) string {
-	for root, limit := range map[string]string{"/sys/fs/cgroup": "memory.max", "/sys/fs/cgroup/memory": "memory.limit_in_bytes"} {
-		dir := filepath.Join(root, fmt.Sprintf("wasmres-bench-%d", os.Getpid()))
-		if os.Mkdir(dir, 0o700) != nil {
-			continue
-		}
-		b.Cleanup(func() { _ = os.Remove(dir) })
-		if _, err := os.Stat(filepath.Join(dir, limit)); err == nil && os.WriteFile(filepath.Join(dir, limit), []byte(strconv.Itoa(bytes)), 0o600) == nil {
-			return dir
-		}
-	}
-	b.Log("no control group can be made that bounds memory")
-	return ""
-}
-
-// killed returns how many processes of a control group the system has killed; -1 without a group.
-func killed(group string) float64 {
-	for _, name := range []string{"memory.events", "memory.oom_control"} {
-		text, _ := os.ReadFile(filepath.Join(group, name)) // of one of the versions
-		_, rest, ok := strings.Cut(string(text), "oom_kill ")
-		var n int
-		if _, err := fmt.Sscan(rest, &n); ok && err == nil {
-			return float64(n)
-		}
-	}
-	return -1
 }
