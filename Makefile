@@ -11,6 +11,7 @@ MODULES     = . guest-sdk/go examples/wasm testdata/wasm/kit-go internal/peers r
 CGO         = ./runtime/internal/confine # has files for builds with cgo
 WASMTIME    = ./runtime/internal/engine/wasmtime ./runtime/internal/engine/engines # have files for builds with the second engine
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOTESTSUM   = gotest.tools/gotestsum@v1.13.0
 HTTP       ?= 127.0.0.1:8080
 FUZZTIME   ?= 6000x
 
@@ -48,7 +49,9 @@ quick: format ## no -count and no -shuffle: Go then runs again only what a chang
 check: export CGO_ENABLED = 0
 check: export GOFLAGS := $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath
 check: format vet
+	@rm -f bin/again-*
 	@$(MAKE) --no-print-directory -j3 --output-sync=target foreground background
+	@! cat bin/again-* 2>/dev/null || echo "make check: these tests failed once and passed when they ran again"
 	@echo "make check: all of it passed"
 
 # Tests, attacks and clients often wait for clocks and for other processes. Meanwhile the processors do what waits for nothing.
@@ -110,12 +113,12 @@ COMPUTING  = $(addprefix $(ENGINE)/internal/,engine/wazevo/backend/... engine/wa
 # RACING has the race detector. Whatever is built with cgo has it as well, so that each package is compiled for cgo once.
 RACING     = -race $(COMPUTING:%=-gcflags=%=-race=false) -gcflags='modernc.org/sqlite/lib=-race=false -N -l'
 
-# TEST leaves out the part of go vet that go test repeats, and what only debuggers read. It runs two packages for each
+# TEST runs again what failed: see .ci/test. It leaves out the part of go vet that go test repeats, and what only debuggers read. It runs two packages for each
 # processor: many wait for clocks and for other processes. It tells test binaries the version of wazero, which only programs
 # know: with the same version, tests and the program that they build share the native code of guests.
 ENGINE     = github.com/tetratelabs/wazero
 LDFLAGS    = -s -w -X $(ENGINE)/internal/version.version=$(shell $(GO) list -m -f '{{.Version}}' $(ENGINE))
-TEST       = $(GO) test -vet=off -ldflags='$(LDFLAGS)' -shuffle=on -timeout=40m -p $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
+TEST       = $(CURDIR)/.ci/test -vet=off -ldflags='$(LDFLAGS)' -shuffle=on -timeout=40m -p=$(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 RACE       = CGO_ENABLED=1 $(TEST) $(RACING) -skip='^(Fuzz.*|$(ANY_APART))$$'
 
 # ANY_APART matches the tests of APART. HAS_APART lists the folders that have them.
@@ -129,19 +132,24 @@ UNRACED    = $(patsubst .%,-e '%$$',$(LONG) $(COMPILING) $(DRIVING)) $(patsubst 
 PLAIN      = while read -r dir; do grep -qE '$(STARTS)' $$dir/*.go && ! echo $$dir | grep -q $(UNRACED) || echo $$dir; done
 RACED      = while read -r dir; do ! grep -qE '$(STARTS)' $$dir/*.go || echo $$dir; done | grep -v $(UNRACED) | sort -r
 
+test e2e attack wasmtime soak disasters newcomer: bin/gotestsum
+
+bin/gotestsum:
+	GOBIN=$(CURDIR)/bin CGO_ENABLED=0 $(GO) install $(GOTESTSUM)
+
 test: ## first what compiles the examples without the race detector: the other tests find them compiled
 	@for m in $(MODULES); do echo "test $$m"; (cd $$m && $(TESTED) | $(PLAIN) | xargs -r $(TEST)) || exit 1; done
 	$(HAS_APART) | xargs $(TEST) -run='^($(ANY_APART))$$'
 	@for m in $(MODULES); do echo "test $$m with the race detector"; \
 	  (cd $$m && $(TESTED) | $(RACED) | xargs -r env $(RACE)) || exit 1; done # the slowest early
 	$(RACE) -short $(LONG)
-	$(RACE) -tags wasmtime $(WASMTIME)
+	$(RACE) -tags=wasmtime $(WASMTIME)
 
 # Each of these links a library of 50 MB: make check tests the engine alone.
 wasmtime: ## the tests of providers, workers and attacks on the second engine
-	CGO_ENABLED=1 $(TEST) -short -tags wasmtime -run Engine ./runtime
-	CGO_ENABLED=1 $(TEST) -tags wasmtime -run 'TestScripts/^engines$$' ./cmd/wasmres
-	WASMRES_ENGINE=wasmtime CGO_ENABLED=1 $(TEST) -short -tags wasmtime $(WASMTIME) $(addprefix ./runtime/internal/,differential provider worker attack hostile)
+	CGO_ENABLED=1 $(TEST) -short -tags=wasmtime -run=Engine ./runtime
+	CGO_ENABLED=1 $(TEST) -tags=wasmtime -run='TestScripts/^engines$$' ./cmd/wasmres
+	WASMRES_ENGINE=wasmtime CGO_ENABLED=1 $(TEST) -short -tags=wasmtime $(WASMTIME) $(addprefix ./runtime/internal/,differential provider worker attack hostile)
 
 attack: ## the corpus of attacks, with nothing of the same priority beside it that would disturb its clocks
 	$(TEST) ./runtime/internal/hostile
