@@ -118,6 +118,9 @@ func TestAFaultThatDoesNotComeAgainIsAFailure(t *testing.T) {
 
 // A call that ends at its deadline is stopped at the same place elsewhere.
 func TestARecordedDeadlineIsAtTheSamePlace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it keeps a processor busy until a deadline")
+	}
 	const file = "../../testdata/wasm/faults.wasm"
 	var fault *Fault
 	a := openFaults(t, Config{

@@ -14,6 +14,9 @@ import (
 // Clients that have subscribed to a folder are notified when a file in it comes, changes or goes, and of nothing else. A
 // client of the list is notified when one comes or goes.
 func TestChangesInFoldersAreTold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for changes of folders")
+	}
 	for example, c := range map[string]struct{ guest, uri string }{
 		"file": {"/files", "file:///docs/"}, "project": {"/project", "project://file/docs"},
 	} {

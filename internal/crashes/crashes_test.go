@@ -90,6 +90,9 @@ func TestCrashesAreCountedByWhatTheyAre(t *testing.T) {
 
 // A tenant has at most so many reports, and so many bytes of sessions; the ones that came last stay.
 func TestReportsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it writes thousands of reports")
+	}
 	dir := t.TempDir()
 	for round := range 4 {
 		s := open(t, dir)

@@ -109,6 +109,9 @@ func TestPagesShowTextsOfOthersAsTexts(t *testing.T) {
 
 // Each role sees the pages that it may use, and a link to a page leads to one that it may use.
 func TestPagesOfRoles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it asks for each page with each role")
+	}
 	s := serveAll(t)
 	link := regexp.MustCompile(`href="(/ui/[^"?]*)`)
 	for _, role := range admin.Roles {

@@ -399,6 +399,9 @@ func TestNoLineCanBeRemovedMovedOrPutIn(t *testing.T) {
 
 // A server that is killed leaves a line in half, at whichever byte.
 func TestALineInHalfIsRemoved(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it opens the ledger after each of many cuts")
+	}
 	dir := t.TempDir()
 	c := configOf(dir)
 	l := open(t, c)

@@ -83,6 +83,9 @@ func torn(before, after string, length int, isOld func(sector int) bool) string 
 // A power cut leaves any part of the last write: any number of its bytes, and any of its sectors as they were. The ledger opens again
 // with all that was acknowledged, says how much it has removed, and goes on.
 func TestAPowerCut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it reads the ledger after each of thousands of cuts")
+	}
 	c := configOf(t.TempDir())
 	c.MaxFile = 6000
 	all := writes(t, c)

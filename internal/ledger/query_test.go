@@ -34,6 +34,9 @@ func selected(t *testing.T, read func(context.Context, ledger.Query) (ledger.Fou
 
 // Each query finds by its pages, in both orders, what reading the whole ledger finds.
 func TestQueriesFindTheirEntries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes many entries")
+	}
 	c := configOf(t.TempDir())
 	begin := time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)
 	var hours atomic.Int64

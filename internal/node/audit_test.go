@@ -12,6 +12,9 @@ import (
 
 // The ledger has each read of a tenant whose plan says so, and none of others.
 func TestReadsAreRecordedWherePlansSaySo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts two servers")
+	}
 	file, err := filepath.Abs("../../testdata/wasm/faults.wasm")
 	if err != nil {
 		t.Fatal(err)

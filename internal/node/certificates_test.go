@@ -145,6 +145,9 @@ func (c *certified) of(t *testing.T, id string) tls.Certificate {
 
 // A certificate counts on a connection for the host that it is shown to: all pairs of hosts, certificates and versions of HTTP.
 func TestCertificatesAreOfTheHostOfTheirConnection(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes hundreds of connections")
+	}
 	c := hostCertified(t)
 	hosts := []string{"acme.example", "zoo.example", "open.example", "mcp.example"}
 	endpoints := map[string]string{ // of the tenants, by host and path
@@ -245,6 +248,9 @@ func (s *anySession) Put(_ string, c *tls.ClientSessionState) { s.ClientSessionC
 
 // A certificate that replaces another is seen on new connections; those that are open stay.
 func TestConnectionsOutliveTheirCertificate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes many connections")
+	}
 	c := hostCertified(t)
 	held := c.client(true, "acme.example", nil)
 	serial := func(by *http.Client) string {

@@ -20,6 +20,9 @@ import (
 // When the clock is set, forward by ten years or back by a day, rates and budgets of the day that are used up stay used up, calls that
 // wait for a processor get it, and each request is counted once.
 func TestLimitsDoNotGoByTheClock(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it keeps a processor busy for a second")
+	}
 	dir := filepath.Join(t.TempDir(), "data")
 	write(t, filepath.Join(dir, "serve.yaml"), `processors: {calls: 1}
 plans:

@@ -65,6 +65,9 @@ func (a answer) isResult() bool {
 // TestWeightsReachTheQueueByHTTP has two tenants of weights 1 and 9 send all that they can. How many calls each gets depends on the
 // processor time of their processes alone.
 func TestWeightsReachTheQueueByHTTP(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it keeps a processor busy for a second")
+	}
 	text := fmt.Sprintf("providers: {p: {module: %q}}\n", guesttest.Computing(t))
 	h := hostFair(t, map[string]string{"light": "plan: light\n" + text, "heavy": "plan: heavy\n" + text})
 	const settle, callers = 40, 12 // calls of both together before any is counted; more callers than calls that run, so that some always wait

@@ -68,6 +68,9 @@ const acmeResource = publicURL + "/t/acme/mcp"
 
 // What clients get by their tokens, in both eras: a status, and a challenge that has certain parts.
 func TestTokensInBothEras(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts a server and asks it very often")
+	}
 	i := authtest.New(t)
 	h := hostIssuer(t, i)
 	staff := func(changes ...any) string {
@@ -212,6 +215,9 @@ func TestPagesSignIn(t *testing.T) {
 
 // While the issuer is slow or gone, clients with known tokens do not notice, and others are told to come back.
 func TestAnIssuerIsGone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts a server whose issuer does not answer")
+	}
 	i := authtest.New(t)
 	i.Set(authtest.KeysPath, authtest.Failure)
 	h := hostIssuer(t, i)

@@ -18,6 +18,9 @@ import (
 // Clients send requests to several tenants on one connection without waiting for answers, while one tenant's file changes, goes and
 // comes back: each request is answered, in its order, by its own tenant or by a refusal that says nothing of any other.
 func TestPipeliningOverReloads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it reloads under load")
+	}
 	h := host(t, "a", "b")
 	own := filepath.Join(h.Settings().Data, "tenants", "a.yaml")
 	plain, err := os.ReadFile(own)

@@ -21,6 +21,9 @@ import (
 // All that the API has for versions, against its description: what is pushed serves, a route that another caller has changed is
 // refused, and so is what the present state does not allow.
 func TestVersionsByTheAPI(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it pushes and tries many versions")
+	}
 	c := serveCrashing(t, "  notes: {}\n  fixed: {module: "+guesttest.File(t, "memory")+"}\n", "")
 	socket := admintest.Validate(t, filepath.Join(c.data, admin.SocketName))
 	api := admintest.Client(t, filepath.Join(c.data, admin.SocketName))

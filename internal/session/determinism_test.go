@@ -92,6 +92,9 @@ func TestTheMomentIsReplayed(t *testing.T) {
 }
 
 func TestAStepDoesNotDependOnThoseBeforeIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it records and replays each step")
+	}
 	s := parse(t, chanceSteps)
 	h, opts := inProcess(t), runtime.Options{Clock: s.Clock()}
 	record(t, h, s, opts)

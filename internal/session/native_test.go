@@ -52,6 +52,9 @@ func TestPythonSamplesNatively(t *testing.T) {
 
 // TestPythonKitNatively has pytest ask what a session cannot say.
 func TestPythonKitNatively(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts Python")
+	}
 	python := guesttest.Python(t, "pytest")
 	dir := guesttest.PythonPackage(t)
 	if err := os.CopyFS(dir, os.DirFS(filepath.Dir(filepath.Dir(kitSession)))); err != nil {
@@ -65,6 +68,9 @@ func TestPythonKitNatively(t *testing.T) {
 
 // TestPythonMatching asks what the test of the host's own matching asks.
 func TestPythonMatching(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts Python")
+	}
 	python := guesttest.Python(t)
 	table, err := filepath.Abs("../../testdata/uritemplate/match.txt")
 	if err != nil {

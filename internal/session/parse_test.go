@@ -105,6 +105,9 @@ func TestMistakesSayWhereTheyAre(t *testing.T) {
 		"too many steps":     {strings.Repeat("-- list --\n", session.MaxSteps+1), "s:10001: the file has more than 10000 steps"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if len(tt.text) > 1<<20 && testing.Short() {
+				t.Skip("it parses the longest text")
+			}
 			s, err := session.Parse("s", []byte(tt.text))
 			if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("got %v, %v, want %s…", s, err, tt.want)

@@ -220,6 +220,9 @@ func TestReadFileBoundsWhatItReads(t *testing.T) {
 
 // Texts that would take a parser long, or too deep, are refused before it would run out of time, or of stack.
 func TestParseRefusesWhatTakesLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it parses the longest files")
+	}
 	var keys, indented strings.Builder
 	for i := range 60_000 {
 		keys.WriteString(strings.Repeat("k", 1+i%5) + string(rune('a'+i%26)) + ": 1\n")

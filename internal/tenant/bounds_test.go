@@ -22,6 +22,9 @@ func (w *world) remove(name string) {
 
 // A folder that is too large is not read, and changes nothing.
 func TestALargeFolderIsRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes twenty thousand files")
+	}
 	t.Parallel() // most of it is the making of files
 	w := newWorld(t, map[string]string{"tenants/a.yaml": "{}", "tenants/b.yaml": "disabled: true #" + strings.Repeat("x", strict.MaxSize-100)})
 	w.read()

@@ -104,6 +104,9 @@ func TestChangesWithoutEnd(t *testing.T) {
 
 // Some write a new file and put it in the place of the old one.
 func TestFilesThatAreThereForAMoment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for a clock")
+	}
 	dir := t.TempDir()
 	write(t, dir, "a")
 	w := open(t, watch.Config{Folder: dir, Quiet: time.Second}) // for which a busy disk delays nothing

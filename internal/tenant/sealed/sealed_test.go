@@ -301,6 +301,9 @@ func rotate(dir string) error {
 // A server that is killed before any of its changes of a file opens all secrets afterwards, by the old key or the new one, and ends the
 // rotation when it is asked again.
 func TestARotationThatIsKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts a process for each step")
+	}
 	s := begin(t)
 	old := s.fill(t, 10)
 	if err := s.Close(); err != nil {

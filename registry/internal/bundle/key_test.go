@@ -23,6 +23,9 @@ import (
 const passphrase = "correct horse"
 
 func TestKeysOfCosign(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it derives keys, which is slow on purpose")
+	}
 	key, err := bundle.ParsePrivateKey(read(t, "cosign.key"), []byte(passphrase))
 	if err != nil {
 		t.Fatal(err)

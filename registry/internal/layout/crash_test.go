@@ -209,6 +209,9 @@ func checkStore(t testing.TB, dir string, tags map[string]acknowledgement) {
 // TestAKillAtEachStep kills a process at one of its steps after the other, until it lives through all of them. With
 // WASMRES_KILLS it leaves out none, otherwise some that change from run to run.
 func TestAKillAtEachStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts a process for each step")
+	}
 	stride := 6
 	if testing.Short() {
 		stride = 9
@@ -239,6 +242,9 @@ func TestAKillAtEachStep(t *testing.T) {
 
 // TestRandomKills kills one process after another that stores modules in the same store. WASMRES_KILLS says how many.
 func TestRandomKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts and kills processes")
+	}
 	kills := 20
 	if testing.Short() {
 		kills = 4
@@ -285,6 +291,9 @@ func TestRandomKills(t *testing.T) {
 }
 
 func TestTwoProcessesLoseNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts processes that write very often")
+	}
 	each := 50
 	if testing.Short() {
 		each = 15

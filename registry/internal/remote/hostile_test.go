@@ -617,6 +617,9 @@ func TestAServerThatAnswersNothingIsLeft(t *testing.T) {
 
 // Each answer has one more byte, and then nothing for as long as the client waits.
 func TestAModuleThatDripsIsGivenUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for a module that comes slowly")
+	}
 	t.Parallel()
 	const size = 1000
 	h := startHostile(t, func(h *hostile) {

@@ -120,6 +120,9 @@ func exercise(t *testing.T, c *remote.Client, host string) {
 }
 
 func TestDebianAnonymous(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts a registry")
+	}
 	t.Parallel()
 	host, dir := registryserver.Start(t, registryserver.Options{})
 	c := newClient(t, remote.Options{})
@@ -150,6 +153,9 @@ func tamper(t *testing.T, dir string, b []byte) oci.Digest {
 }
 
 func TestDebianWithTLSAndPasswords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts a registry")
+	}
 	t.Parallel()
 	authority := certtest.NewAuthority(t)
 	dir := t.TempDir()

@@ -24,6 +24,9 @@ func further(ctx context.Context, p *sqlcap.SQL, stream uint64) (abi.SQLResponse
 }
 
 func TestRowsAreReadInParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it reads tens of thousands of rows of each system")
+	}
 	each(t, func(t *testing.T, s *system) {
 		p := s.open(t, "reader", sqlcap.Limits{Sessions: 1}, nil)
 		for _, n := range []int64{0, 1, 9_999, 10_000, 10_001, 30_000} {
@@ -383,6 +386,9 @@ func TestSQLiteBoundsItsMemory(t *testing.T) {
 }
 
 func TestARowThatIsSlowAfterTheFirst(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for servers")
+	}
 	s := systems[0]
 	s.need(t)
 	p := s.open(t, "reader", sqlcap.Limits{Sessions: 1}, nil)

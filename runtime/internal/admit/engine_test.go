@@ -85,8 +85,11 @@ func TestEveryOpcodeIsTakenAsTheEngineTakesIt(t *testing.T) {
 	opcodes = append(opcodes, []byte{0xfd, 0x80, 0x02}, []byte{0xfd, 0x80, 0x81, 0}, []byte{0xfd, 0x8c, 0},
 		[]byte{0xfc, 0x80, 0x02}, []byte{0xfd, 0xff, 0xff, 0x03})
 	accepted := 0
-	for _, opcode := range opcodes {
-		for _, rest := range immediates {
+	for i, opcode := range opcodes {
+		for j, rest := range immediates {
+			if testing.Short() && (i+j)%8 != 0 {
+				continue
+			}
 			binary := withCode([]byte{byte(wasm.OpUnreachable)}, opcode, rest, []byte{byte(wasm.OpUnreachable)})
 			_, refused := admit.Validate(binary, generous)
 			failed := e.compile(binary)

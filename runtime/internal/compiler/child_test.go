@@ -141,6 +141,9 @@ func TestOwnersCompileInTurn(t *testing.T) {
 }
 
 func TestAChildsProcessorTimeIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it keeps a processor busy for a second")
+	}
 	leavesNothing(t)
 	cfg := compiler.Config{CacheDir: newDir(t), CPU: 500 * time.Millisecond} // rounded up
 	err := newCompiler(t, cfg).Compile(t.Context(), ifs(60_000, 0))

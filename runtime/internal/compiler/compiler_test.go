@@ -177,6 +177,9 @@ func TestACompiledModuleThatIsGoneOrDamagedIsCompiledAgain(t *testing.T) {
 }
 
 func TestRefusalsDoNotFillTheFolder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts many children")
+	}
 	dir := newDir(t)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)

@@ -73,6 +73,9 @@ func TestNoMemberIsAskedForMoreThanThereIsRoomFor(t *testing.T) {
 }
 
 func TestAMillionEntriesAreNeverHeld(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it lists a million entries")
+	}
 	const pageSize, total = 1000, 1_000_000
 	sources := fakes(300_001, 0, 699_999)
 	s := compose(t, composite.Config{Members: members(sources), PageSize: pageSize})

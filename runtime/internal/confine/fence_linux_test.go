@@ -27,6 +27,9 @@ func inNamespaces(t *testing.T, test func(t *testing.T, flags uintptr)) {
 	t.Helper()
 	t.Run("shared", func(t *testing.T) { test(t, 0) })
 	t.Run("own", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("it does the same again in another namespace")
+		}
 		if exec.Command("/usr/bin/unshare", "--user", "--pid", "--fork", "/bin/true").Run() != nil {
 			t.Skip("the kernel, or what this test runs in, gives no user namespace")
 		}
@@ -203,6 +206,9 @@ func childChurn(args []string) error {
 }
 
 func TestLandlockHoldsThreadsThatBeginMeanwhile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts processes that start hundreds of threads")
+	}
 	machine(t, confine.Landlock)
 	inNamespaces(t, func(t *testing.T, flags uintptr) {
 		file := filepath.Join(t.TempDir(), "file")

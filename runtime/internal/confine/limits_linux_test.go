@@ -87,6 +87,9 @@ func childSpin([]string) error {
 }
 
 func TestProcessorTimeEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it keeps a processor busy for a second")
+	}
 	state := child{args: []string{"spin"}}.run(t, nil)
 	status := state.Sys().(syscall.WaitStatus)
 	if !status.Signaled() || status.Signal() != syscall.SIGKILL {

@@ -91,6 +91,9 @@ func cutTTL(answer string) string {
 }
 
 func TestPagesThatAreKeptAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes much memory")
+	}
 	for name, tt := range map[string]struct{ cursor, pages int }{"long cursors": {64 << 10, 200}, "small pages": {1, 40_000}} {
 		t.Run(name, func(t *testing.T) { testPagesAreBounded(t, strings.Repeat("a", tt.cursor), tt.pages) })
 	}

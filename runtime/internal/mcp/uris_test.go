@@ -49,6 +49,9 @@ func TestURIsAreBounded(t *testing.T) {
 
 // Each stream that names many long URIs takes little, when others name the same, and one too many is refused.
 func TestSubscriptionsShareTheirURIs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes much memory")
+	}
 	var items []string
 	for i := range 1024 {
 		items = append(items, `"test://`+strings.Repeat("x", 2000)+fmt.Sprintf("%04d", i)+`"`)

@@ -95,6 +95,9 @@ func shapes(random *rand.Rand, longest int) []workload {
 // TestWhatIsExecutedIsPaid holds the meter to its promise at every moment: a module that counts its own instructions is
 // metered, and every charge ticks, where the count is compared with what was charged until then.
 func TestWhatIsExecutedIsPaid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it looks at each instruction of long calls")
+	}
 	h := newHost(t)
 	for _, w := range workloads(t) {
 		g, err := h.metered(counted(t, w.binary), generous)

@@ -109,6 +109,9 @@ func compareCalls(t *testing.T, plain, metered *guest, look func(invocation)) {
 }
 
 func TestGoGuestIsTakenApart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles a guest")
+	}
 	binary := goGuest(t)
 	code, err := meter.Rewrite(binary, generous)
 	if err != nil {

@@ -91,6 +91,10 @@ func TestSpecificationHoldsForBothForms(t *testing.T) {
 		least = 15_000
 		files = slices.DeleteFunc(files, func(file string) bool { return strings.HasPrefix(filepath.Base(file), "simd_") })
 	}
+	if testing.Short() {
+		least = 1000
+		files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file)[0]%4 != 0 })
+	}
 	var ran atomic.Int64
 	t.Run("files", func(t *testing.T) {
 		for _, file := range files {

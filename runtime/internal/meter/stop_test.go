@@ -45,7 +45,10 @@ func hostile(tb testing.TB) map[string]workload {
 }
 
 func TestEveryShapeStopsSoonAndCanBeUsedAgain(t *testing.T) {
-	const ticks = 20
+	ticks := 20
+	if testing.Short() {
+		ticks = 4
+	}
 	h := newHost(t)
 	for name, w := range hostile(t) {
 		t.Run(name, func(t *testing.T) {

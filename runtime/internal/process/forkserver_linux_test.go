@@ -63,6 +63,9 @@ func TestAForkServerStartsChildrenThatAreOurs(t *testing.T) {
 }
 
 func TestItDoesWithoutAForkServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits until a fork server that is stopped is given up")
+	}
 	for _, signal := range []unix.Signal{unix.SIGKILL, unix.SIGSTOP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			leavesNothing(t)

@@ -133,6 +133,9 @@ func TestEveryFaultHasItsCodeAndTheNextCallWorks(t *testing.T) {
 			t.Run(tt.name, func(t *testing.T) {
 				m := m
 				if tt.want == abi.CodeDeadline {
+					if testing.Short() {
+						t.Skip("it keeps a processor busy until the deadline")
+					}
 					m = hasty
 				}
 				_, err := readURI(t, m, tt.uri)
@@ -201,6 +204,9 @@ func TestCancellationStopsTheGuest(t *testing.T) {
 }
 
 func TestMoreCallsThanSlotsAreRefusedInTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it keeps a processor busy until a deadline")
+	}
 	both(t, func(t *testing.T, run guest.Runner) {
 		m := load(t, provider.Config{Runner: run, Limits: limits.Limits{Timeout: time.Second / 2, Calls: 1}}, "faults.wasm")
 		var wg sync.WaitGroup

@@ -106,6 +106,9 @@ func (i *witnessed) difference() string {
 const envCycles = "WASMRES_CYCLES"
 
 func TestEveryResetIsByteExact(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it resets very often")
+	}
 	cycles := 400
 	if text := os.Getenv(envCycles); text != "" {
 		cycles, _ = strconv.Atoi(text)

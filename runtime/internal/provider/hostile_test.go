@@ -119,6 +119,9 @@ func TestManyURIsAreSubscribedSeveralAtATime(t *testing.T) {
 }
 
 func TestPollsLeaveRoomForReads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for a clock")
+	}
 	p := openPuppet(t, provider.Config{Limits: limits.Limits{Calls: 2, Timeout: time.Hour}}, &guesttest.Puppet{
 		Manifest: abi.Manifest{Ops: watching},
 		Next: func(ctx context.Context, op abi.Op, n int, req *abi.Request) guesttest.Step {

@@ -293,6 +293,9 @@ func plays() map[string]*play {
 
 // A caller sees the same of a call wherever its guest runs.
 func TestACallIsTheSameEverywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes thousands of calls")
+	}
 	for name, p := range plays() {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() && strings.Contains(name, "64 MiB") {

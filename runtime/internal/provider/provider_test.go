@@ -67,6 +67,9 @@ func TestReadRoutesByTemplateAndByExactURI(t *testing.T) {
 }
 
 func TestEveryPageSizeListsTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it lists very often")
+	}
 	var want []string
 	for _, size := range []int{1000, 3, 7, 1} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
@@ -173,6 +176,9 @@ func TestUpdatesReachOnlyThoseWhoWatch(t *testing.T) {
 }
 
 func TestAPolledResourceIsReportedWhenItChanges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for a clock")
+	}
 	p := open(t, "everything", 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -174,6 +174,9 @@ var plan = []struct {
 }
 
 func TestAClientSeesNothingOfAnother(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts twelve providers")
+	}
 	both(t, func(t *testing.T, run guest.Runner) {
 		for _, lifecycle := range []abi.Lifecycle{abi.LifecycleFresh, abi.LifecycleSession, abi.LifecycleShared} {
 			for name, boot := range map[string]bool{"": false, " booted": true} {

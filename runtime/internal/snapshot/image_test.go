@@ -169,6 +169,9 @@ func TestTheImageOfABlankMemoryIsWhatWasWritten(t *testing.T) {
 }
 
 func TestReleasedMemoriesComeBackClean(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it resets very often")
+	}
 	const length, limit = mib, 4 * mib
 	original := holes(length)
 	eachMethod(t, func(t *testing.T, method snapshot.Method) {

@@ -55,6 +55,9 @@ var guests = map[string]func(t *testing.T, e *fakeEngine, length int){
 }
 
 func TestResetRestoresEveryByte(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it resets very often")
+	}
 	images := map[string][]byte{
 		"noise": noise(mib),
 		"zeros": make([]byte, mib),
@@ -92,6 +95,9 @@ func TestResetRestoresEveryByte(t *testing.T) {
 
 // 2,048 runs of pages are 32 times what the buffer of Scan holds.
 func TestResetFindsEveryFragment(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it resets very often")
+	}
 	const length, limit = 2 * 2048 * kernelPage, 2 * 2 * 2048 * kernelPage
 	original := holes(length)
 	eachMethod(t, func(t *testing.T, method snapshot.Method) {

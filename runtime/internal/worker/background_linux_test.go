@@ -71,6 +71,7 @@ func TestALongCallRunsInTheBackground(t *testing.T) {
 }
 
 func TestACallAloneUsesAllProcessors(t *testing.T) {
+	takesLong(t)
 	r := newRunner(t, worker.Config{Grace: patience})        // a busy machine delays the end of calls
 	quiet := loadPuppet(t, provider.Config{Runner: r}, well) // is open, and not called
 	busy := spinning(t, r, 3*time.Second)

@@ -64,6 +64,7 @@ func entryOf(t *testing.T, dir string, binary []byte) string {
 }
 
 func TestACompiledModuleThatIsHarmedIsRecompiled(t *testing.T) {
+	takesLong(t)
 	for name, harm := range harms() {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

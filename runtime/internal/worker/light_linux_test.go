@@ -23,6 +23,7 @@ import (
 // TestAProviderThatHasLetGoOfItsModuleGetsItAgain stops and kills workers while the folder of compiled modules loses
 // more and more.
 func TestAProviderThatHasLetGoOfItsModuleGetsItAgain(t *testing.T) {
+	takesLong(t)
 	for name, lose := range map[string]func(dir string) error{
 		"nothing":            func(string) error { return nil },
 		"what is prepared":   func(dir string) error { return removeAll(dir, "*.prepared") },

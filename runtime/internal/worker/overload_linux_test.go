@@ -25,6 +25,7 @@ import (
 // pass between two turns of one: five times the grace. What counts is the processor time of the worker, so other programs
 // may be busy as well. With the race detector the grace is longer, and all this shows is that the guests end by themselves.
 func TestABusyWorkerIsNotKilled(t *testing.T) {
+	takesLong(t)
 	const (
 		rounds  = 2
 		timeout = 300 * time.Millisecond

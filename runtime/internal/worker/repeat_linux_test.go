@@ -33,6 +33,7 @@ func (*repeatable) MayRepeat(request []byte) bool { return string(request[:1]) =
 // TestACallThatMayHaveChangedSomethingIsNotRepeated kills the worker when a service has been used, and before the guest
 // has answered anything.
 func TestACallThatMayHaveChangedSomethingIsNotRepeated(t *testing.T) {
+	takesLong(t)
 	for _, tt := range []struct {
 		name    string
 		service abi.Service

@@ -16,6 +16,9 @@ import (
 
 // TestTransactionsOnlyRead sends statements directly to the session of a superuser, past all checks of this package.
 func TestTransactionsOnlyRead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts a server")
+	}
 	server, err := dbtest.MariaDB()
 	if errors.Is(err, dbtest.ErrMissing) {
 		guesttest.Missing(t, "no server: install mariadb-server: %v", err)

@@ -34,6 +34,9 @@ func unrest(f *fake) (stop func()) {
 // In these tests many clients subscribe, read, cancel and leave while resources change.
 
 func TestHammerStdio(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it sends thousands of requests")
+	}
 	f := newFake()
 	front := newFront(t, f)
 	stop := unrest(f)
@@ -75,6 +78,9 @@ func hammerLines(t *testing.T, front *legacy.Front) {
 
 // The front is closed meanwhile, and must leave no goroutine and no subscription.
 func TestHammerHTTP(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it sends thousands of requests")
+	}
 	f := newFake()
 	front := newFront(t, f)
 	stop := unrest(f)

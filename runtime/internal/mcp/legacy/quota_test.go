@@ -92,10 +92,14 @@ func TestSessionWithoutHandshakeEnds(t *testing.T) {
 
 // Sessions that never complete the handshake lock out no client.
 func TestManyInitializeRequestsLockOutNoClient(t *testing.T) {
+	attempts := 1000
+	if testing.Short() {
+		attempts = 250 // more than MaxSessions
+	}
 	for _, addr := range []string{"127.0.0.1", "203.0.113.1", "attackers"} {
 		inCrowd(t, func(c *legacy.Config) { c.MaxSessions, c.MaxPerClient = 200, 100 }, func(t *testing.T, c crowd) {
 			honest := c.open("192.0.2.1")
-			for i := range 1000 {
+			for i := range attempts {
 				from := addr
 				if addr == "attackers" {
 					from = fmt.Sprintf("203.0.113.%d", i%250)

@@ -191,6 +191,9 @@ func TestOneByOne(t *testing.T) {
 
 // A stream may be split anywhere: in two at each byte, into single bytes, and at random.
 func TestSplitAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compares hundreds of streams")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		p := newMemoryServers(t)
 		try := func(stream string, requests int) func(pieces []string) {
@@ -237,7 +240,11 @@ func TestPipelines(t *testing.T) {
 		p := newMemoryServers(t)
 		probes := corpus()
 		r := rand.New(rand.NewPCG(1, 2))
-		for range 300 {
+		streams := 300
+		if testing.Short() {
+			streams = 30
+		}
+		for range streams {
 			var stream strings.Builder
 			for range 1 + r.IntN(8) {
 				if r.IntN(2) == 0 {
@@ -260,6 +267,9 @@ func (p probe) needsOwnSession() bool {
 
 // Streams of requests with random changes are answered alike.
 func TestMangledStreams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compares thousands of streams")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		p := newMemoryServers(t)
 		probes := corpus()
@@ -314,6 +324,9 @@ func mangle(r *rand.Rand, request string) string {
 // FuzzStream sends any bytes, in any pieces.
 func FuzzStream(f *testing.F) {
 	for i, p := range corpus() {
+		if testing.Short() && i%10 != 0 {
+			continue
+		}
 		if !p.needsOwnSession() && len(p.request) < 1000 {
 			f.Add([]byte(p.request+modernRead("test://text")), uint64(i))
 		}

@@ -367,6 +367,9 @@ func breakingSource() *mcptest.Source {
 
 // Answers in parts and whole ones, to local and to remote clients, are those of net/http.
 func TestLongAnswers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compares hundreds of long answers")
+	}
 	wraps := map[string]func(net.Conn) net.Conn{"local": nil, "remote": asRemote}
 	for _, budget := range []int{0, 10_000} {
 		for where, wrap := range wraps {

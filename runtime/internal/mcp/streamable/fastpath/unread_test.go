@@ -26,6 +26,9 @@ func modernTool(name, arguments string, headers ...string) string {
 // Answers that clients do not read take no more memory than the budget and a little for each client, and are discarded
 // after the write deadline.
 func TestUnreadAnswersTakeBoundedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes much memory")
+	}
 	const clients, budget, each = 64, 24 << 20, 64 << 10
 	src := mcptest.New()
 	for i := range 1000 {
@@ -75,6 +78,9 @@ func TestUnreadAnswersTakeBoundedMemory(t *testing.T) {
 // A long acknowledgment that the client does not read takes little memory, and the request counts only until the stream
 // has begun.
 func TestUnreadAcknowledgmentsTakeLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes much memory")
+	}
 	const clients, each = 16, 512 << 10
 	src := mcptest.New()
 	request := modern(mcp.ListenMethod, "", streamtest.Body("7", mcp.ListenMethod, `"notifications":`+streamtest.WatchMuch(src)))
