@@ -39,11 +39,13 @@ $(PROJECTS): build ## those in other languages than Go, where there is a compile
 	  npm ci --prefix examples/wasm/$@ --ignore-scripts --no-audit --no-fund
 	@bin/wasmres build examples/wasm/$@ || [ "$$WASMRES_TOOLCHAINS" != all ]
 
-quick: format ## no -count and no -shuffle: Go then runs again only what a change reaches
-	GOGC=400 $(GO) build ./...
-	GOGC=400 $(GO) vet ./...
+# No -count and no -shuffle: Go then runs again only what a change reaches. Inputs of fuzz targets run with make fuzz. Compilers and
+# linkers take less of the processors with more memory; tests keep the default of Go. Go compiles all packages for vet.
+quick: export GOGC = 400
+quick: format ## what to run after each change
+	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
-	$(GO) test -vet=off -ldflags='$(LDFLAGS)' -short ./...
+	$(GO) test -vet=off -ldflags='$(LDFLAGS)' -short -skip='^Fuzz' -p=$(PARALLEL) -exec='env -u GOGC' ./...
 
 # All but the race detector, which needs cgo, builds as make build does, so that each package is compiled once.
 check: export CGO_ENABLED = 0
@@ -118,7 +120,8 @@ RACING     = -race $(COMPUTING:%=-gcflags=%=-race=false) -gcflags='modernc.org/s
 # know: with the same version, tests and the program that they build share the native code of guests.
 ENGINE     = github.com/tetratelabs/wazero
 LDFLAGS    = -s -w -X $(ENGINE)/internal/version.version=$(shell $(GO) list -m -f '{{.Version}}' $(ENGINE))
-TEST       = $(CURDIR)/.ci/test -vet=off -ldflags='$(LDFLAGS)' -shuffle=on -timeout=40m -p=$(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
+TEST       = $(CURDIR)/.ci/test -vet=off -ldflags='$(LDFLAGS)' -shuffle=on -timeout=40m -p=$(PARALLEL)
+PARALLEL   = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 RACE       = CGO_ENABLED=1 $(TEST) $(RACING) -skip='^(Fuzz.*|$(ANY_APART))$$'
 
 # ANY_APART matches the tests of APART. HAS_APART lists the folders that have them.
@@ -145,10 +148,14 @@ test: ## first what compiles the examples without the race detector: the other t
 	$(RACE) -short $(LONG)
 	$(RACE) -tags=wasmtime $(WASMTIME)
 
+# OF_GUESTS are tests of providers that are too long for -short, and look at what an engine does.
+OF_GUESTS  = TestEveryFaultHasItsCodeAndTheNextCallWorks|TestACrashSaysWhereTheGuestWas|TestAClientSeesNothingOfAnother|TestEveryResetIsByteExact|TestDeterminismLeavesTheHostItsClock|TestMoreCallsThanSlotsAreRefusedInTime
+
 # Each of these links a library of 50 MB: make check tests the engine alone.
 wasmtime: ## the tests of providers, workers and attacks on the second engine
 	CGO_ENABLED=1 $(TEST) -short -tags=wasmtime -run=Engine ./runtime
 	CGO_ENABLED=1 $(TEST) -tags=wasmtime -run='TestScripts/^engines$$' ./cmd/wasmres
+	WASMRES_ENGINE=wasmtime CGO_ENABLED=1 $(TEST) -tags=wasmtime -run='^($(OF_GUESTS))$$' ./runtime/internal/provider
 	WASMRES_ENGINE=wasmtime CGO_ENABLED=1 $(TEST) -short -tags=wasmtime $(WASMTIME) $(addprefix ./runtime/internal/,differential provider worker attack hostile)
 
 attack: ## the corpus of attacks, with nothing of the same priority beside it that would disturb its clocks
