@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -186,4 +187,37 @@ func TestLinksInTheLayoutAreRefused(t *testing.T) {
 			t.Errorf("a link to %s is the index", target)
 		}
 	}
+}
+
+// Others may put the same blob in its place again, by a rename, while it is opened.
+func TestABlobThatIsReplacedIsRead(t *testing.T) {
+	dir := privateDir(t)
+	l := open(t, dir, private)
+	r := l.Repository(repository)
+	module := moduleBytes(1, 1000)
+	p := add(t, r, "v1", module)
+	name, other := blobPath(dir, p.Module), filepath.Join(t.TempDir(), "other")
+	stop := make(chan struct{})
+	var replacing sync.WaitGroup
+	replacing.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := errors.Join(os.WriteFile(other, module, 0o600), os.Rename(other, name)); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 1000 {
+		if got, err := fetch(t.Context(), r, p.Module); err != nil || !bytes.Equal(got, module) {
+			t.Errorf("got %d bytes, %v", len(got), err)
+			break
+		}
+	}
+	close(stop)
+	replacing.Wait()
 }

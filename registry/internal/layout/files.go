@@ -14,9 +14,24 @@ import (
 	"github.com/wasmres/wasmres/internal/filelock"
 )
 
+// replacements is how often a file may be replaced while it is opened: by a rename of another process that stores the same.
+const replacements = 100
+
 // open opens a regular file of the layout. It checks the open file, so that no link or pipe takes its place. The error is
 // [fs.ErrNotExist] when there is none.
-func (l *Layout) open(name string) (*os.File, fs.FileInfo, error) {
+func (l *Layout) open(name string) (f *os.File, info fs.FileInfo, err error) {
+	for range replacements {
+		if f, info, err = l.openOnce(name); !errors.Is(err, errReplaced) {
+			break
+		}
+	}
+	return f, info, err
+}
+
+var errReplaced = errors.New("another file took its place while it was opened")
+
+// openOnce is open, with errReplaced where the name has got another regular file meanwhile.
+func (l *Layout) openOnce(name string) (*os.File, fs.FileInfo, error) {
 	named, err := l.root.Lstat(name)
 	if err != nil {
 		return nil, nil, err
@@ -26,8 +41,11 @@ func (l *Layout) open(name string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && !(info.Mode().IsRegular() && os.SameFile(named, info)) {
+	if err == nil && !(named.Mode().IsRegular() && info.Mode().IsRegular()) {
 		err = fmt.Errorf("%s is no regular file", name)
+	}
+	if err == nil && !os.SameFile(named, info) {
+		err = fmt.Errorf("%s: %w", name, errReplaced)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
