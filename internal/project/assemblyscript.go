@@ -25,7 +25,7 @@ func compileAssemblyScript(b *builder) error {
 		}
 		return &Missing{"the AssemblyScript compiler", fmt.Sprintf("in %s, run %s", b.dir, install)}
 	}
-	b.compiler = "asc " + strings.TrimPrefix(b.ask(asc, "--version"), "Version ")
+	b.compiler = "asc " + ascVersion(b, asc)
 	var about struct{ Name string }
 	if err := readJSON(b.path("package.json"), &about); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -37,6 +37,19 @@ func compileAssemblyScript(b *builder) error {
 	}
 	_, err = b.run(command{path: asc, args: append(entry, "--debug", "-o", b.module)})
 	return err
+}
+
+// ascVersion returns the version of a compiler: that of its package or, where asc is not a link into one, what it says itself. It takes
+// as long to say so as half of a small provider to be compiled.
+func ascVersion(b *builder, asc string) string {
+	var about struct{ Name, Version string }
+	if real, err := filepath.EvalSymlinks(asc); err == nil {
+		err = readJSON(filepath.Join(filepath.Dir(real), "..", "package.json"), &about)
+		if err == nil && about.Name == "assemblyscript" && about.Version != "" {
+			return about.Version
+		}
+	}
+	return strings.TrimPrefix(b.ask(asc, "--version"), "Version ")
 }
 
 // findNodeProgram looks for a program in node_modules of the project and of the directories above it, then in PATH.
