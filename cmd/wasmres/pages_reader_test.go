@@ -186,6 +186,8 @@ func (r *reader) run(run commandLine) {
 		r.start(run.shell)
 		r.await(run.line, run.output)
 		return
+	case strings.HasPrefix(run.shell, "wasmres build"):
+		r.stopDev()
 	}
 	printed, status := r.shell(run.shell)
 	r.printed[run.shell] = printed
@@ -356,6 +358,16 @@ func (r *reader) await(line int, shown string) {
 		}
 		r.t.Fatalf("%s:%d: this is shown to be printed\n%s\n-- by %s, which has printed --\n%s",
 			r.page, line, shown, p.cmd, printed)
+	}
+}
+
+// stopDev ends "wasmres dev", which compiles again whenever a command of the page writes a file. On the page about JavaScript, which
+// has no compiler, it goes on beside the commands.
+func (r *reader) stopDev() {
+	r.t.Helper()
+	last := len(r.running) - 1
+	if last >= 0 && strings.Contains(r.running[last].cmd.String(), "exec wasmres dev") && filepath.Base(r.page) != "javascript.md" {
+		r.stop()
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 //   - In a block "console", lines that begin with "$ " are commands, and those that follow are what they print: stdout
 //     and stderr, where "…" stands for anything, alone on a line for any lines, and the width of spaces does not count.
 //     A command fails where its line ends in "# exit status N", and only there.
-//   - Commands that do not end go on until the end of the page, and servers until the next one starts. A block without
-//     commands is what the last of them prints next. Variables that are exported stay.
+//   - Commands that do not end go on until the end of the page, servers until the next one starts, and "wasmres dev" until
+//     "wasmres build" as well. A block without commands is what the last of them prints next. Variables that are exported stay.
 //   - A page's names for what differs in each run are taken for those that are printed: see [standIns] and [newReader].
 //
 // Other blocks are left out, as "sh", which is what a reader does to a machine: the line before it is a comment of HTML that
