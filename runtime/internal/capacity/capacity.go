@@ -14,19 +14,20 @@ import (
 	"strings"
 )
 
-// Each is what one more worker needs. The figures are measured, rounded up.
+// Each is what one more worker needs, and what no worker may have. The figures are measured, rounded up.
 type Each struct {
-	Descriptors uint64 // in the parent
-	Reserved    uint64 // descriptors in the parent that no worker may have
-	Threads     uint64 // in both processes
-	Memory      uint64 // bytes
+	Descriptors         uint64 // in the parent
+	Threads             uint64 // in both processes
+	Memory              uint64 // bytes
+	ReservedDescriptors uint64 // in the parent
+	ReservedMemory      uint64 // bytes
 }
 
 // A Bound is one limit of the machine.
 type Bound struct {
 	Name    string // of the limit, as in "open files"
-	Free    uint64 // what is not used yet, in its unit
-	Workers int    // that fit into Free
+	Free    uint64 // what is not used yet, in its unit, without reserved descriptors
+	Workers int    // that fit into Free, without reserved memory
 
 	IsMemory bool // Free is bytes
 }
@@ -43,7 +44,7 @@ func Bounds(root fs.FS, each Each) []Bound {
 	m := machine{root: root}
 	total := m.threads()
 	free := less(m.processLimit("Max open files"), m.count("proc/self/fd"))
-	m.add(OpenFiles, less(free, each.Reserved), each.Descriptors)
+	m.add(OpenFiles, less(free, each.ReservedDescriptors), each.Descriptors)
 	if !m.isRoot() { // whom this limit does not bind
 		m.add("processes of the user", less(m.processLimit("Max processes"), total), each.Threads)
 	}
@@ -52,12 +53,12 @@ func Bounds(root fs.FS, each Each) []Bound {
 	for _, kind := range []string{"user", "pid", "net", "ipc", "uts"} {
 		m.add(kind+" namespaces (user.max_"+kind+"_namespaces)", m.number("proc/sys/user/max_"+kind+"_namespaces"), 1)
 	}
-	m.addMemory("memory of the machine", m.availableMemory(), each.Memory)
+	m.addMemory("memory of the machine", m.availableMemory(), each)
 	for _, dir := range m.groups("pids") {
 		m.add("processes of the control group", less(m.number(dir+"/pids.max"), m.number(dir+"/pids.current")), each.Threads)
 	}
 	for _, dir := range m.groups("memory") {
-		m.addMemory("memory of the control group", m.groupMemory(dir), each.Memory)
+		m.addMemory("memory of the control group", m.groupMemory(dir), each)
 	}
 	slices.SortStableFunc(m.bounds, func(a, b Bound) int { return a.Workers - b.Workers })
 	return m.tightest()
@@ -86,18 +87,18 @@ type machine struct {
 // add adds a limit unless it is unknown.
 func (m *machine) add(name string, free, each uint64) {
 	if free != unknown && each > 0 {
-		m.bounds = append(m.bounds, Bound{Name: name, Free: free, Workers: int(min(free/each, math.MaxInt32))})
+		m.bounds = append(m.bounds, Bound{Name: name, Free: free, Workers: workers(free, each)})
 	}
 }
 
-// addMemory is add for memory.
-func (m *machine) addMemory(name string, free, each uint64) {
-	before := len(m.bounds)
-	m.add(name, free, each)
-	for i := range m.bounds[before:] {
-		m.bounds[before+i].IsMemory = true
+// addMemory is add for memory, of which workers may not have what is reserved.
+func (m *machine) addMemory(name string, free uint64, each Each) {
+	if free != unknown && each.Memory > 0 {
+		m.bounds = append(m.bounds, Bound{Name: name, Free: free, Workers: workers(less(free, each.ReservedMemory), each.Memory), IsMemory: true})
 	}
 }
+
+func workers(free, each uint64) int { return int(min(free/each, math.MaxInt32)) }
 
 // tightest returns the first bound of each name.
 func (m *machine) tightest() []Bound {

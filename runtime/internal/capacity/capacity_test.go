@@ -1,6 +1,7 @@
 package capacity_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	goruntime "runtime"
@@ -107,6 +108,24 @@ func TestTheTightestBoundIsFirst(t *testing.T) {
 				names[b.Name] = true
 			}
 		})
+	}
+}
+
+// Workers get what is left of the memory and the descriptors that they may not have.
+func TestReservedIsForOthers(t *testing.T) {
+	reserving := each
+	reserving.ReservedMemory, reserving.ReservedDescriptors = 30<<20, 1<<40
+	for _, free := range []int{0, 29, 50, 110} {
+		available := map[string]string{"proc/meminfo": fmt.Sprintf("MemAvailable: %d kB\n", free<<10)}
+		for _, b := range capacity.Bounds(machine(available), reserving) {
+			want := max(free-30, 0) / 20
+			if b.Name == "memory of the machine" && (b.Workers != want || b.Free != uint64(free)<<20) {
+				t.Errorf("%d MiB: got %+v, want %d workers", free, b, want)
+			}
+			if b.Name == capacity.OpenFiles && b.Workers != 0 {
+				t.Errorf("got %+v where workers may have no descriptors", b)
+			}
+		}
 	}
 }
 
