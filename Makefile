@@ -103,7 +103,7 @@ APART      = TestAPowerCut TestNoByteCanBeChanged \
              TestARotationThatIsKilled TestARotationOfTwoChanges \
              TestAKillAtEachStep TestTwoProcessesLoseNothing TestCorruptBlobsAreFoundAndMended \
              TestSubscriptionsShareTheirURIs TestPagesThatAreKeptAreBounded \
-             TestReleasedMemoriesComeBackClean TestResetRestoresEveryByte TestResetHoldsForAnyGuest TestImagesLeaveNothingBehind \
+             TestAnImageInMemoryCounts TestReleasedMemoriesComeBackClean TestResetRestoresEveryByte TestResetHoldsForAnyGuest TestImagesLeaveNothingBehind \
              TestPagesOfRoles TestPagesShowTextsOfOthersAsTexts TestPagesOfManyTenantsAreSmall
 # COMPUTING only turn bytes into other bytes, or are SQLite, which is C: they start no goroutines and share nothing that
 # changes. The race detector would take most of its time for them; it looks at all that call them. Optimizing SQLite takes

@@ -93,8 +93,10 @@ func (g *guests) dropImage(i *image, err error) {
 
 // noteImage follows the start of a worker with an image. It returns why the guest was started, as unsaved.
 func (g *guests) noteImage(i *image, w *worker) (unsaved string) {
+	g.memory.setImage(nil)
 	switch {
 	case i.kind == protocol.NewImage:
+		g.memory.setImage(i.file)
 		g.saveImage(i, w.ready.State, w.ready.Manifest, w.ready.Asked)
 	case i.kind == protocol.SavedImage && w.ready.Unsaved != "":
 		g.dropImage(i, errors.New(w.ready.Unsaved))

@@ -23,6 +23,7 @@ import (
 	"github.com/wasmres/wasmres/runtime/internal/pool"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
 	"github.com/wasmres/wasmres/runtime/internal/worker"
+	"github.com/wasmres/wasmres/runtime/internal/worker/live"
 	"github.com/wasmres/wasmres/runtime/internal/worker/protocol"
 	"github.com/wasmres/wasmres/runtime/limits"
 )
@@ -89,6 +90,28 @@ func TestTheNextWorkerStartsFromTheImageOfTheFirst(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An image that was just made is in memory, which counts. A saved one is a file that all workers may share.
+func TestAnImageInMemoryCounts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles a module in Go")
+	}
+	dir := t.TempDir()
+	module, err := os.ReadFile(guesttest.File(t, "hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := func() int64 {
+		group := newGroup(t, live.Config{})
+		m := load(t, provider.Config{Runner: newRunnerIn(t, dir, worker.Config{Live: group}), Limits: patient}, module)
+		defer m.Close()
+		return group.Stats().Memory
+	}
+	made, saved := memory(), memory()
+	if made < saved+1<<20 || saved < 2<<20 {
+		t.Errorf("got %d bytes with an image of 2 MiB in memory, and %d with a saved one", made, saved)
+	}
 }
 
 // A forgetful cache of modules has nothing of what it is given.

@@ -27,6 +27,15 @@ func MemfdOf(b []byte) (*os.File, error) {
 // NewImageFile makes an empty file in memory for the image of a worker. The caller closes it.
 func NewImageFile() (*os.File, error) { return memfd("wasmres-image") }
 
+// Allocated returns how much memory a file of NewImageFile takes, without its holes, in bytes; zero if that is unknown.
+func Allocated(f *os.File) int64 {
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &stat); err != nil {
+		return 0
+	}
+	return stat.Blocks * 512
+}
+
 // MapFile maps a file of [MemfdOf] until UnmapFile, without a copy of it.
 func MapFile(f *os.File) ([]byte, error) {
 	info, err := f.Stat()

@@ -17,6 +17,9 @@ func MemfdOf([]byte) (*os.File, error) {
 // NewImageFile returns [errors.ErrUnsupported].
 func NewImageFile() (*os.File, error) { return nil, errors.ErrUnsupported }
 
+// Allocated returns zero.
+func Allocated(*os.File) int64 { return 0 }
+
 // MapFile returns [errors.ErrUnsupported].
 func MapFile(*os.File) ([]byte, error) { return nil, errors.ErrUnsupported }
 
