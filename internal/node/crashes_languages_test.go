@@ -71,11 +71,11 @@ func runsAgain(tb testing.TB, file string, r crashes.Report, text []byte) bool {
 
 // Crashes of providers that use what a host grants, the time and random numbers run again exactly.
 func TestCrashesRunAgainInTwoLanguages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts guests with their names many times")
+	}
 	for _, l := range []project.Language{project.Go, project.C} {
 		t.Run(string(l), func(t *testing.T) {
-			if l == project.Go && testing.Short() {
-				t.Skip("it starts a guest in Go with its names many times")
-			}
 			file := guesttest.Crashing(t, l)
 			for i, kind := range []string{crashKinds[l][2], "calls", "slow"} {
 				r, text := seedFault(t, l, file, kind, i)

@@ -76,9 +76,7 @@ func run(m *testing.M) int {
 var startServers = sync.OnceFunc(func() {
 	var starting sync.WaitGroup
 	starting.Go(systems[0].startPostgres)
-	if !testing.Short() {
-		starting.Go(systems[1].startMariaDB)
-	}
+	starting.Go(systems[1].startMariaDB)
 	starting.Wait()
 })
 
@@ -195,10 +193,10 @@ func each(t *testing.T, test func(t *testing.T, s *system)) {
 // need starts the servers, and skips a test when there is no such system.
 func (s *system) need(t testing.TB) {
 	t.Helper()
-	if s.name == "mariadb" && testing.Short() {
-		t.Skip("MariaDB takes seconds to start")
-	}
 	if s.name != "sqlite" {
+		if testing.Short() {
+			t.Skip("servers take seconds to start")
+		}
 		startServers()
 	}
 	if errors.Is(s.err, dbtest.ErrMissing) {
