@@ -14,6 +14,7 @@ func TestImportsAreCheckedAgainstTheHost(t *testing.T) {
 	const (
 		types    = "\x01\x0a\x02\x60\x01\x7f\x00\x60\x01\x7e\x01\x7f" // (i32) -> () and (i64) -> (i32)
 		function = "\x02\x07\x01\x01e\x01f\x00\x01"                   // e.f of the second
+		twice    = "\x02\x0d\x02\x01e\x01f\x00\x01\x01e\x01f\x00\x01"
 		memory   = "\x02\x08\x01\x01e\x01m\x02\x00\x01"
 	)
 	of := func(params, results []abi.ValueType) engine.HostFunc {
@@ -32,6 +33,7 @@ func TestImportsAreCheckedAgainstTheHost(t *testing.T) {
 		host              engine.HostFunc
 	}{
 		"fits":            {types + function, "", right},
+		"fits twice":      {types + twice, "", right},
 		"other parameter": {types + function, "imports e.f as", of([]abi.ValueType{abi.I32}, []abi.ValueType{abi.I32})},
 		"other result":    {types + function, "imports e.f as", of([]abi.ValueType{abi.I64}, nil)},
 		"missing":         {types + function, `imports "e"."f", which no host function has`, other},

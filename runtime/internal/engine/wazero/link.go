@@ -3,6 +3,7 @@ package wazero
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -13,7 +14,8 @@ import (
 
 type importName struct{ module, name string }
 
-// link checks all functions that a module imports against host, and instantiates the host modules that have them.
+// link checks all functions that a module imports against host, and instantiates host modules that have these, and no others: each
+// function takes time and memory.
 func link(ctx context.Context, rt wazero.Runtime, binary []byte, host []engine.HostFunc) error {
 	imports, err := importsOf(binary)
 	if err != nil {
@@ -23,7 +25,7 @@ func link(ctx context.Context, rt wazero.Runtime, binary []byte, host []engine.H
 	for _, f := range host {
 		known[importName{f.Module, f.Name}] = f
 	}
-	wanted := map[string]bool{}
+	wanted := map[string][]engine.HostFunc{}
 	for _, i := range imports {
 		f, ok := known[i.importName]
 		if !ok {
@@ -32,22 +34,23 @@ func link(ctx context.Context, rt wazero.Runtime, binary []byte, host []engine.H
 		if !i.signature.Equal(f.Type) {
 			return abi.Errorf(abi.CodeIncompatible, "the module imports %s.%s as %s, expected %s", i.module, i.name, i.signature, f.Type)
 		}
-		wanted[i.module] = true
+		isSame := func(other engine.HostFunc) bool { return other.Name == i.name } // a module may import a function twice
+		if !slices.ContainsFunc(wanted[i.module], isSame) {
+			wanted[i.module] = append(wanted[i.module], f)
+		}
 	}
-	for mod := range wanted {
-		if err := defineHostModule(ctx, rt, mod, host); err != nil {
-			return fmt.Errorf("link %s: %w", mod, err)
+	for name, functions := range wanted {
+		if err := defineHostModule(ctx, rt, name, functions); err != nil {
+			return fmt.Errorf("link %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func defineHostModule(ctx context.Context, rt wazero.Runtime, name string, host []engine.HostFunc) error {
+// defineHostModule instantiates a host module with some functions.
+func defineHostModule(ctx context.Context, rt wazero.Runtime, name string, functions []engine.HostFunc) error {
 	b := rt.NewHostModuleBuilder(name)
-	for _, f := range host {
-		if f.Module != name {
-			continue
-		}
+	for _, f := range functions {
 		b.NewFunctionBuilder().
 			WithGoModuleFunction(adapt(f.Call), valueTypes(f.Type.Params), valueTypes(f.Type.Results)).
 			Export(f.Name)
