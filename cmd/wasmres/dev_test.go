@@ -196,6 +196,9 @@ func TestDevKeepsAProviderServed(t *testing.T) {
 			d.await(t, `test +1 failure in 7 steps, `)
 			d.await(t, `^ +\+.*Other words`)
 
+			if revision != "" {
+				return // how builds fail does not depend on the client
+			}
 			edit(t, source, "Other words", `" + broken + "`)
 			d.await(t, `build +failed in [0-9.]+ s: go: exit status 1; the last provider stays$`)
 			d.await(t, `^\./main.go:[0-9]+:[0-9]+: undefined: broken$`)
