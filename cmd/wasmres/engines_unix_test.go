@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/wasmres/wasmres/internal/admin/admintest"
-	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/internal/sourcetree"
 )
 
@@ -25,15 +24,15 @@ func TestAServerFindsAnEngineThatLies(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "wasmres")
 	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags", "urfave_cli_no_docs",
-		"-ldflags=-X github.com/wasmres/wasmres/internal/enginename.liar=yes", "-o", program, "./cmd/wasmres")
+		"-ldflags=-s -w -X github.com/wasmres/wasmres/internal/enginename.liar=yes", "-o", program, "./cmd/wasmres")
 	build.Dir, build.Env = sourcetree.Root(), append(build.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for name, text := range map[string]string{
 		"serve.yaml": "listen: [{address: \"127.0.0.1:0\"}]\ndata: data\nwatch: false\nadmin: {listen: \"127.0.0.1:0\"}\nplans: {default: {shadow: 1}}\n",
-		"tenants/acme.yaml": fmt.Sprintf("providers:\n  hello: {module: %q}\nroles: {all: [{uris: [\"**\"]}]}\nauth: {anonymous: [all]}\n",
-			guesttest.File(t, "hello")),
+		"tenants/acme.yaml": fmt.Sprintf("providers:\n  faults: {module: %q}\nroles: {all: [{uris: [\"**\"]}]}\nauth: {anonymous: [all]}\n",
+			filepath.Join(sourcetree.Root(), "testdata", "wasm", "faults.wasm")), // small, as nothing of it is compiled yet
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -47,7 +46,7 @@ func TestAServerFindsAnEngineThatLies(t *testing.T) {
 	_, _, d := startRun(t, cmd)
 	endpoint := d.await(t, `"msg":"serving","tenants":1,"url":"(http://127\.0\.0\.1:\d+)/t/TENANT/mcp"`)[1]
 	probes := "http://" + d.await(t, `"msg":"operators can connect".*"probes":"([^"]*)"`)[1]
-	if status, text := fetch(t, endpoint+"/t/acme/mcp?uri=greeting://Ada", ""); status != 200 || !strings.Contains(text, "Ada") {
+	if status, text := fetch(t, endpoint+"/t/acme/mcp?uri=x:o", ""); status != 200 || !strings.Contains(text, "fine") {
 		t.Fatalf("got %d %s", status, text)
 	}
 	d.await(t, `"msg":"engines differ".*"in":"the fuel is \d+, and was \d+"`)
