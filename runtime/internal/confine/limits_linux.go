@@ -30,14 +30,21 @@ func limit(p Profile) (Layer, error) {
 	if p.Threads > 0 {
 		limits = append(limits, rlimit{unix.RLIMIT_NPROC, p.Threads, fmt.Sprintf("%d threads", p.Threads)})
 	}
-	if p.Memory > 0 {
-		reserved, err := addressSpace()
+	if p.Memory > 0 || p.Data > 0 {
+		reserved, data, err := addressSpace()
 		if err != nil {
 			return Layer{}, err
 		}
 		// In addition to the reserved address space: Go reserves a gigabyte that it does not use, the race detector
 		// terabytes.
-		limits = append(limits, rlimit{unix.RLIMIT_AS, reserved + p.Memory, fmt.Sprintf("%d MiB more memory", p.Memory>>20)})
+		space := "memory"
+		if p.Data > 0 {
+			limits = append(limits, rlimit{unix.RLIMIT_DATA, data + p.Data, fmt.Sprintf("%d MiB more memory", p.Data>>20)})
+			space = "address space"
+		}
+		if p.Memory > 0 {
+			limits = append(limits, rlimit{unix.RLIMIT_AS, reserved + p.Memory, fmt.Sprintf("%d MiB more %s", p.Memory>>20, space)})
+		}
 	}
 	texts := make([]string, len(limits))
 	for i, l := range limits {
@@ -67,17 +74,18 @@ func setRlimit(resource int, value uint64) error {
 	return unix.Setrlimit(resource, &unix.Rlimit{Cur: value, Max: value})
 }
 
-// addressSpace returns how much address space this process has reserved, in bytes.
-func addressSpace() (uint64, error) {
+// addressSpace returns how much address space this process has reserved, and how much of it is private and can be written, in bytes.
+func addressSpace() (reserved, data uint64, err error) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	var pages uint64
-	if _, err := fmt.Sscan(string(text), &pages); err != nil {
-		return 0, fmt.Errorf("/proc/self/statm: %w", err)
+	var resident, shared, code, unused uint64
+	if _, err := fmt.Sscan(string(text), &reserved, &resident, &shared, &code, &unused, &data); err != nil {
+		return 0, 0, fmt.Errorf("/proc/self/statm: %w", err)
 	}
-	return pages * uint64(os.Getpagesize()), nil
+	page := uint64(os.Getpagesize())
+	return reserved * page, data * page, nil
 }
 
 // setUndumpable prevents other processes of this user, and core dumps, from reading the memory of this one.

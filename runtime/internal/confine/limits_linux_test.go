@@ -72,6 +72,29 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// childData runs into the limit of what it may write, beside much that it only reserves.
+func childData([]string) error {
+	if _, err := confine.Enter(confine.Profile{Memory: 64 << 30, Data: 128 << 20}); err != nil {
+		return err
+	}
+	const private = unix.MAP_ANON | unix.MAP_PRIVATE | unix.MAP_NORESERVE
+	return tell(map[string]string{
+		"reserved, never written": fmt.Sprint(discard(unix.Mmap(-1, 0, 32<<30, unix.PROT_NONE, private))),
+		"as much as may be":       fmt.Sprint(discard(unix.Mmap(-1, 0, 64<<20, unix.PROT_WRITE, private))),
+		"more":                    fmt.Sprint(discard(unix.Mmap(-1, 0, 192<<20, unix.PROT_WRITE, private))),
+	})
+}
+
+func TestWhatIsReservedMayNotBeWritten(t *testing.T) {
+	var outcomes map[string]string
+	child{args: []string{"data"}}.run(t, &outcomes)
+	for name, want := range map[string]string{"reserved, never written": "<nil>", "as much as may be": "<nil>", "more": unix.ENOMEM.Error()} {
+		if got := outcomes[name]; got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
 func childSpin([]string) error {
 	layers, err := confine.Enter(confine.Profile{CPU: time.Millisecond}) // a second
 	if err == nil {

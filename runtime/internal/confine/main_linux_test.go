@@ -42,6 +42,7 @@ func children() map[string]func(args []string) error {
 		"wasm":     childWasm,
 		"threads":  childThreads,
 		"limits":   childLimits,
+		"data":     childData,
 		"spin":     childSpin,
 		"only":     childOnlySeal,
 		"time":     childTime,

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wasmres/wasmres/runtime/internal/engine/engines"
 	"github.com/wasmres/wasmres/runtime/internal/engine/enginetest"
 	"github.com/wasmres/wasmres/runtime/internal/module"
 
@@ -150,8 +151,8 @@ func (w *processTest) attack(t *testing.T, c hostile.Case) *tally {
 	})...)
 	grew := peak() - before.resident
 	t.Logf("%v, parent +%.1f MiB for %.1f MiB, %s", &b.tally, float64(grew)/(1<<20), float64(size)/(1<<20), b.failure)
-	if b.late > processLate {
-		t.Errorf("got an end %v late, at most %v are allowed (%s)", b.late, processLate, c.Why)
+	if late := mostLate(c); b.late > late {
+		t.Errorf("got an end %v late, at most %v are allowed (%s)", b.late, late, c.Why)
 	}
 	if grew > processPeak+8*int64(size) {
 		t.Errorf("the parent grew by %d bytes, for modules of %d", grew, size)
@@ -160,6 +161,15 @@ func (w *processTest) attack(t *testing.T, c hostile.Case) *tally {
 		t.Errorf("an error that makes no sense: %s", b.odd)
 	}
 	return &b.tally
+}
+
+// mostLate is how late a case may end. wasmtime takes 1.5 GiB for billions of locals before it refuses them, which the kernel frees
+// when the parent kills the worker.
+func mostLate(c hostile.Case) time.Duration {
+	if c.Name == "count-locals" && enginetest.Kind() == engines.Wasmtime {
+		return 5 * processLate / 2
+	}
+	return processLate
 }
 
 // prepare makes the modules of a case, each as often as it is opened.

@@ -56,7 +56,7 @@ func (c *child) load(first *connection, files []*os.File) (err error) {
 		return err
 	}
 	c.layers, err = confine.Enter(confine.Profile{
-		Memory: c.request.Memory(), Files: uint64(protocol.MaxLinks + 64), FileSize: c.request.Limits.Memory,
+		Memory: c.request.Memory(), Data: c.request.Data(), Files: uint64(protocol.MaxLinks + 64), FileSize: c.request.Limits.Memory,
 		Threads: c.request.Threads, Read: []string{string(c.request.Compiled)},
 	})
 	if err != nil {

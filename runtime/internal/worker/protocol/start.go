@@ -82,16 +82,25 @@ const engineMemory = 2 << 30
 // engineThreads bounds the threads that wait in the kernel, and those of Go's runtime.
 const engineThreads = 32
 
-// Memory returns how much address space a worker may reserve in addition to that at its start, in bytes: for the
-// instances that run and as many that are being reset, for stored sessions, and for the engine.
-func (r *StartRequest) Memory() uint64 {
+// Memory returns how much address space a worker may reserve in addition to that at its start, in bytes.
+func (r *StartRequest) Memory() uint64 { return r.memory(max(r.Limits.Memory, r.Engine.Reservation())) }
+
+// Data returns how much of it can be written, in bytes; zero for all, if the engine reserves no more than memories may have.
+func (r *StartRequest) Data() uint64 {
+	if r.Engine.Reservation() <= r.Limits.Memory {
+		return 0
+	}
+	return r.memory(r.Limits.Memory)
+}
+
+// memory is for the instances that run and as many that are being reset, for stored sessions, and for the engine.
+func (r *StartRequest) memory(each uint64) uint64 {
 	instances := 2*r.Limits.Calls + 2
 	if r.Lifecycle > abi.LifecycleFresh {
 		instances += r.Limits.Sessions
 	}
 	threads := uint64(min(r.Limits.Calls, MaxLinks)+r.Processors) + engineThreads
-	memory := max(r.Limits.Memory, r.Engine.Reservation())
-	return uint64(instances)*(memory+uint64(r.Limits.Stack)+r.Limits.Output) + engineMemory + threads*engines.ThreadStack()
+	return uint64(instances)*(each+uint64(r.Limits.Stack)+r.Limits.Output) + engineMemory + threads*engines.ThreadStack()
 }
 
 // A StartMessage carries a [StartRequest].
