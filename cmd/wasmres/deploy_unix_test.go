@@ -68,10 +68,12 @@ func runDeploy(t *testing.T, env map[string]string, scripts ...string) {
 	}
 	hello, modules := guesttest.Binary(t, "hello"), deployModules(t)
 	modules["hello"], modules["again"] = hello, append(bytes.Clone(hello), 0, 6, 5, 'a', 'g', 'a', 'i', 'n')
+	path := scriptPath(t)
 	testscript.Run(t, testscript.Params{
 		Files: scripts,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("WASMRES_SOCKET", admintest.Validate(t, filepath.Join(e.WorkDir, "files/data/admin.sock")))
+			e.Setenv("PATH", path)
 			e.Setenv("WASMRES_CACHE_DIR", guesttest.CacheDir(t))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			for name, value := range env {

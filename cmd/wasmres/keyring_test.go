@@ -49,6 +49,7 @@ func TestKeyring(t *testing.T) {
 	if err := os.WriteFile(certificate, block, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	path := scriptPath(t)
 	testscript.Run(t, testscript.Params{
 		Files: []string{"testdata/keyring.txtar"},
 		Setup: func(env *testscript.Env) error {
@@ -58,6 +59,7 @@ func TestKeyring(t *testing.T) {
 				}
 			}
 			env.Setenv("WEB", guesttest.File(t, "web"))
+			env.Setenv("PATH", path)
 			env.Setenv("WASMRES_CACHE_DIR", guesttest.CacheDir(t))
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("ORIGIN", server.URL)
