@@ -39,13 +39,12 @@ $(PROJECTS): build ## those in other languages than Go, where there is a compile
 	  npm ci --prefix examples/wasm/$@ --ignore-scripts --no-audit --no-fund
 	@bin/wasmres build examples/wasm/$@ || [ "$$WASMRES_TOOLCHAINS" != all ]
 
-# No -count and no -shuffle: Go then runs again only what a change reaches. Inputs of fuzz targets run with make fuzz. Compilers and
-# linkers take less of the processors with more memory; tests keep the default of Go. go test compiles also what has no tests.
-quick: export GOGC = 400
+# No -count, no -shuffle and no -exec: Go then runs again only what a change reaches. Inputs of fuzz targets run with make fuzz. go test
+# compiles also what has no tests.
 quick: format ## what to run after each change
-	$(CHANGED) | xargs -r $(GO) vet
-	$(CHANGED) | xargs -r $(GO) run $(STATICCHECK)
-	$(GO) test -vet=off -ldflags='$(LDFLAGS)' -short -skip='^Fuzz' -p=$(PARALLEL) -exec='env -u GOGC' ./...
+	$(CHANGED) | xargs -r env GOGC=400 $(GO) vet
+	$(CHANGED) | xargs -r env GOGC=400 $(GO) run $(STATICCHECK)
+	$(GO) test -vet=off -ldflags='$(LDFLAGS)' -short -skip='^Fuzz' -p=$(PARALLEL) ./...
 
 # CHANGED lists the folders of the root module's packages in which the last commit, or a change since, has files of Go. Linters would
 # look for a minute and a half at all packages that use a changed one: make check has them do that.
