@@ -24,7 +24,8 @@ type LiveConfig struct {
 	// Max is how many processes may run or start at once. Standby processes are not counted.
 	Max int
 	// Memory is how much memory of their own the processes may use before another starts, in bytes, by figures that may be a
-	// second old, with 1 MiB for each that the system has for it. It does not bound how much they use later. One process may always start. For a Host, what it opens and compiles counts.
+	// second old, with 1 MiB for each that the system has for it. It does not bound how much they use later. One process may
+	// always start. For a Host, what it opens and compiles counts.
 	Memory int64
 	// StartsPerMinute is how many processes may start in a minute, in the long run. As many may start at once after a minute
 	// without starts.

@@ -74,7 +74,8 @@ func setRlimit(resource int, value uint64) error {
 	return unix.Setrlimit(resource, &unix.Rlimit{Cur: value, Max: value})
 }
 
-// addressSpace returns how much address space this process has reserved, and how much of it is private and can be written, in bytes.
+// addressSpace returns how much address space this process has reserved, and how much of it is private and can be
+// written, in bytes.
 func addressSpace() (reserved, data uint64, err error) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 type Profile struct {
 	// Memory is how much address space the process may reserve after Enter, in bytes. Zero sets no limit.
 	Memory uint64
-	// Data is how much private memory that can be written the process may have beyond that at Enter, in bytes. Zero sets no limit: it is for
-	// a process whose Memory is mostly reserved, and never written.
+	// Data is how much private memory that can be written the process may have beyond that at Enter, in bytes. Zero sets no
+	// limit. It is for a process that reserves most of Memory and never writes there.
 	Data uint64
 	// CPU is the processor time from the start of the process, rounded up to whole seconds, after which the kernel
 	// kills it. Zero sets no limit.
