@@ -38,9 +38,9 @@ func (b CapacityBound) String() string {
 // Capacity returns how many more providers may be live at once on this machine, beside what runs now: the limit that binds
 // first, then the others. It knows descriptors, processes, threads, namespaces, the memory of the machine, and processes and
 // memory of the control groups of this process. memory is what one provider needs, in bytes; 0 means that of a small provider
-// in Go. files is how many descriptors no provider may have, as those of clients. Capacity leaves 128 MiB of memory to this
-// process and to compilations. It returns nothing on systems other than Linux, where providers have no processes. Providers
-// beyond it may be open: LiveConfig.Max and HostConfig.Idle bound those that are live.
+// in Go. files is how many descriptors no provider may have, as those of clients. Capacity leaves 128 MiB of memory, or half of
+// it, to this process and to compilations. It returns nothing on systems other than Linux, where providers have no processes.
+// Providers beyond it may be open: LiveConfig.Max and HostConfig.Idle bound those that are live.
 func Capacity(memory, files uint64) []CapacityBound {
 	if memory == 0 {
 		memory = eachMemory

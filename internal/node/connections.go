@@ -43,6 +43,7 @@ func splitOf(listeners int) (s split) {
 	}
 	if len(bounds) > 0 {
 		s.capacity = bounds[0]
+		s.capacity.Providers = max(s.capacity.Providers, 1) // one may start where there is little memory; zero would bound nothing
 		s.openings = min(max(s.capacity.Providers/openingSize, 2), mostOpenings)
 	}
 	return s

@@ -20,7 +20,7 @@ type Each struct {
 	Threads             uint64 // in both processes
 	Memory              uint64 // bytes
 	ReservedDescriptors uint64 // in the parent
-	ReservedMemory      uint64 // bytes
+	ReservedMemory      uint64 // bytes, at most half of what is free
 }
 
 // A Bound is one limit of the machine.
@@ -94,7 +94,7 @@ func (m *machine) add(name string, free, each uint64) {
 // addMemory is add for memory, of which workers may not have what is reserved.
 func (m *machine) addMemory(name string, free uint64, each Each) {
 	if free != unknown && each.Memory > 0 {
-		m.bounds = append(m.bounds, Bound{Name: name, Free: free, Workers: workers(less(free, each.ReservedMemory), each.Memory), IsMemory: true})
+		m.bounds = append(m.bounds, Bound{Name: name, Free: free, Workers: workers(free-min(each.ReservedMemory, free/2), each.Memory), IsMemory: true})
 	}
 }
 

@@ -115,10 +115,9 @@ func TestTheTightestBoundIsFirst(t *testing.T) {
 func TestReservedIsForOthers(t *testing.T) {
 	reserving := each
 	reserving.ReservedMemory, reserving.ReservedDescriptors = 30<<20, 1<<40
-	for _, free := range []int{0, 29, 50, 110} {
+	for free, want := range map[int]int{0: 0, 39: 0, 40: 1, 59: 1, 70: 2, 110: 4} {
 		available := map[string]string{"proc/meminfo": fmt.Sprintf("MemAvailable: %d kB\n", free<<10)}
 		for _, b := range capacity.Bounds(machine(available), reserving) {
-			want := max(free-30, 0) / 20
 			if b.Name == "memory of the machine" && (b.Workers != want || b.Free != uint64(free)<<20) {
 				t.Errorf("%d MiB: got %+v, want %d workers", free, b, want)
 			}
