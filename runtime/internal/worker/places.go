@@ -180,7 +180,21 @@ func (m *memory) last(pid int) int64 {
 	if m.bytes == 0 {
 		return expectedMemory
 	}
-	return m.bytes + m.image + kernelMemory
+	return m.takenLocked(m.bytes)
+}
+
+// taken returns the memory that a worker takes of the machine, by its own memory; zero if that is zero, which is unknown.
+func (m *memory) taken(own int64) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.takenLocked(own)
+}
+
+func (m *memory) takenLocked(own int64) int64 {
+	if own == 0 {
+		return 0
+	}
+	return own + m.image + kernelMemory
 }
 
 // ownMemory returns the resident memory of a process that belongs to no file, and that of files, in bytes.

@@ -73,7 +73,8 @@ func (w *worker) Close() (err error) {
 	w.links.Close()
 	if w.places != nil {
 		w.runner.activity.remove(w)
-		w.places.peak(cmp.Or(w.peak, w.guests.memory.ownOf(w.process.End().Peak)))
+		own := cmp.Or(w.peak, w.guests.memory.ownOf(w.process.End().Peak))
+		w.places.peak(w.guests.memory.taken(own))
 		w.places.leave(w.endOf(err))
 	}
 	return err
