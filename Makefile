@@ -177,8 +177,9 @@ fuzz: ## each fuzz target for a number of inputs
 # With -fuzz the linked tests count what an input covers, so that fuzzing looks for what is new: worth its minutes of compiling
 # where fuzzing goes on for hours.
 soak: FUZZTIME = 600000x
-soak: ## the attacks that are much like others, authors of five languages, disasters of servers, then each fuzz target for a night: a hundred times the inputs of make check, guided by what they cover
+soak: ## the attacks that are much like others, ten million messages of a worker that lies, authors of five languages, disasters of servers, then each fuzz target for a night: a hundred times the inputs of make check, guided by what they cover
 	WASMRES_HOSTILE_LONG=1 $(TEST) ./runtime/internal/hostile
+	WASMRES_MESSAGES=10000000 $(TEST) -run=TestACompromisedWorker ./runtime/internal/worker/link
 	$(TEST) ./cmd/wasmres -run=TestAuthorsPublish -walk-all
 	$(MAKE) --no-print-directory disasters
 	@for m in $(MODULES); do (cd $$m && $(TESTED) | $(FUZZED) | xargs -r -n1 -P "$$(getconf _NPROCESSORS_ONLN)" env $(FUZZ) -fuzz=.) || exit 1; done

@@ -7,9 +7,6 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/wasmres/wasmres/abi"
 	"github.com/wasmres/wasmres/runtime/internal/provider"
@@ -55,16 +52,11 @@ func TestALieInAPipeEndsTheCallsOfItsLink(t *testing.T) {
 // lie makes the parent use the pipes of a link, and says that the worker has read what the parent never wrote. It returns when
 // the parent reads the pipe.
 func lie(socket, window *os.File) {
-	words, err := unix.Mmap(int(window.Fd()), protocol.DefaultWindow, 4<<10, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	if err != nil {
-		panic(err)
-	}
-	defer unix.Munmap(words)
-	word := func(i int) *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(&words[i*64])) }
-	const tailToWorker, asleepToParent = 1, 5
-	word(tailToWorker).Store(1)
+	pipe := newPipeWriter(window)
+	defer pipe.close()
+	pipe.word(tailToWorker).Store(1)
 	_, _ = socket.Write(protocoltest.Header(0, protocol.KindSwitch, 0))
-	for word(asleepToParent).Load() == 0 {
+	for pipe.word(asleepToParent).Load() == 0 {
 		runtime.Gosched()
 	}
 }
