@@ -6,10 +6,15 @@ import (
 	"runtime"
 )
 
-// parentYields is how often the parent lets other goroutines run before it sleeps until the worker has written: meanwhile
-// they read and queue further calls. A worker sleeps at once: it has nothing else to do, and the parent may need its
-// processor.
-const parentYields = 4
+const (
+	// parentYields is how often the parent lets other goroutines run before it sleeps until the worker has written: meanwhile
+	// they read and queue further calls.
+	parentYields = 4
+	// workerYields is the same for the worker, which has nothing else to do, while the parent may need its processor. Go takes a
+	// goroutine that never yields for one that computes without end: its monitor would then run all the time, and take the
+	// processor from each of the goroutine's system calls.
+	workerYields = 1
+)
 
 // A link begins with its socket. Either process may then send a switch, after which its messages are in the pipe. A switch in
 // the pipe leads back to the socket, where messages go that do not fit. The worker begins: until it has, the parent does not

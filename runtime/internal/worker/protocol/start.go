@@ -48,7 +48,7 @@ type StartRequest struct {
 	Engine engines.Kind `json:"engine,omitempty"` // empty for the default
 
 	Threads    uint64 `json:"threads"`    // bound for the worker; 0 for any number
-	Processors int    `json:"processors"` // bound for the worker
+	Processors int    `json:"processors"` // that the worker's calls should use at once
 }
 
 // MaxFiles is how many files come with one message to a worker, at most.
