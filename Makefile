@@ -13,7 +13,7 @@ WASMTIME    = ./runtime/internal/engine/wasmtime ./runtime/internal/engine/engin
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOTESTSUM   = gotest.tools/gotestsum@v1.13.0
 HTTP       ?= 127.0.0.1:8080
-FUZZTIME   ?= 6000x
+FUZZTIME   ?= 2000x
 
 .PHONY: run build examples $(EXAMPLES) $(PROJECTS) quick check foreground background format vet lint tidy test wasmtime attack e2e compatibility newcomer interop vectors fuzz soak disasters bench wasm tools clean
 
@@ -61,11 +61,12 @@ check: format vet
 	@echo "make check: all of it passed"
 
 # Tests, attacks and clients often wait for clocks and for other processes. Meanwhile the processors do what waits for nothing.
-# The attacks come last, when nothing else of their priority runs.
+# The attacks come last, when nothing else of their priority runs. Fuzz targets run with the tests of their packages.
+foreground: export TESTFUZZ = -exec=$(CURDIR)/.ci/testfuzz
 foreground: test e2e
 	@$(MAKE) --no-print-directory attack
 background:
-	@for step in tidy lint fuzz; do nice -n 19 $(MAKE) --no-print-directory $$step || exit 1; done
+	@for step in tidy lint; do nice -n 19 $(MAKE) --no-print-directory $$step || exit 1; done
 
 format:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "these files are not gofmt'd"; exit 1; }
@@ -129,9 +130,9 @@ TEST       = $(CURDIR)/.ci/test -vet=off -ldflags='$(LDFLAGS)' -shuffle=on -time
 PARALLEL   = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 RACE       = CGO_ENABLED=1 $(TEST) $(RACING) -skip='^(Fuzz.*|$(ANY_APART))$$'
 
-# ANY_APART matches the tests of APART. HAS_APART lists the folders that have them.
+# ANY_APART matches the tests of APART. HAS_APART filters the folders of packages that have them, and fuzz targets if these run as well.
 ANY_APART  = $(shell echo $(APART) | tr ' ' '|')
-HAS_APART  = grep -rlE --include='*_test.go' '^func ($(ANY_APART))\(' internal registry runtime | sed 's|^|./|; s|/[^/]*$$||' | sort -u
+HAS_APART  = while read -r dir; do ! grep -qE '^func ($(if $(TESTFUZZ),Fuzz.*|,)$(ANY_APART))\(' $$dir/*_test.go || echo $$dir; done
 
 # TESTED lists the folders of a module's packages that have tests, without those that make attack and make e2e run. PLAIN and RACED are
 # filters of that list.
@@ -146,8 +147,9 @@ bin/gotestsum:
 	GOBIN=$(CURDIR)/bin CGO_ENABLED=0 $(GO) install $(GOTESTSUM)
 
 test: ## first what compiles the examples without the race detector: the other tests find them compiled
-	@for m in $(MODULES); do echo "test $$m"; (cd $$m && $(TESTED) | $(PLAIN) | xargs -r $(TEST)) || exit 1; done
-	$(HAS_APART) | xargs $(TEST) -run='^($(ANY_APART))$$'
+	@for m in $(MODULES); do echo "test $$m"; (cd $$m && $(TESTED) | $(PLAIN) | xargs -r env $(FUZZ_ENV) $(TEST) $(TESTFUZZ)) || exit 1; done
+	@for m in $(MODULES); do echo "test $$m without the race detector"; \
+	  (cd $$m && $(TESTED) | $(RACED) | $(HAS_APART) | xargs -r env $(FUZZ_ENV) $(TEST) $(TESTFUZZ) -run='^($(ANY_APART))$$') || exit 1; done
 	@for m in $(MODULES); do echo "test $$m with the race detector"; \
 	  (cd $$m && $(TESTED) | $(RACED) | xargs -r env $(RACE)) || exit 1; done # the slowest early
 	$(RACE) -short $(LONG)
@@ -166,10 +168,10 @@ wasmtime: ## the tests of providers, workers and attacks on the second engine
 attack: ## the corpus of attacks, with nothing of the same priority beside it that would disturb its clocks
 	$(TEST) ./runtime/internal/hostile
 
-# FUZZED filters the folders of packages with fuzz targets. FUZZ has .ci/fuzz run the targets of packages.
-FUZZED = while read -r dir; do ! grep -q '^func Fuzz' $$dir/*_test.go || echo $$dir; done
-FUZZ   = FUZZTIME=$(FUZZTIME) ROOT=$(CURDIR) GOCACHE=$$($(GO) env GOCACHE) \
-         $(GO) test -vet=off -ldflags='$(LDFLAGS)' -count=1 -v -timeout=0 -exec=$(CURDIR)/.ci/fuzz
+# FUZZED filters the folders of packages with fuzz targets. FUZZ has .ci/fuzz run the targets of packages, with the variables of FUZZ_ENV.
+FUZZED   = while read -r dir; do ! grep -q '^func Fuzz' $$dir/*_test.go || echo $$dir; done
+FUZZ_ENV = FUZZTIME=$(FUZZTIME) ROOT=$(CURDIR) GOCACHE=$$($(GO) env GOCACHE)
+FUZZ     = $(FUZZ_ENV) $(GO) test -vet=off -ldflags='$(LDFLAGS)' -count=1 -v -timeout=0 -exec=$(CURDIR)/.ci/fuzz
 
 fuzz: ## each fuzz target for a number of inputs
 	@for m in $(MODULES); do (cd $$m && $(TESTED) | $(FUZZED) | xargs -r env $(FUZZ)) || exit 1; done
@@ -177,7 +179,7 @@ fuzz: ## each fuzz target for a number of inputs
 # With -fuzz the linked tests count what an input covers, so that fuzzing looks for what is new: worth its minutes of compiling
 # where fuzzing goes on for hours.
 soak: FUZZTIME = 600000x
-soak: ## the attacks that are much like others, ten million messages of a worker that lies, authors of five languages, disasters of servers, then each fuzz target for a night: a hundred times the inputs of make check, guided by what they cover
+soak: ## the attacks that are much like others, ten million messages of a worker that lies, authors of five languages, disasters of servers, then each fuzz target for a night: three hundred times the inputs of make check, guided by what they cover
 	WASMRES_HOSTILE_LONG=1 $(TEST) ./runtime/internal/hostile
 	WASMRES_MESSAGES=10000000 $(TEST) -run=TestACompromisedWorker ./runtime/internal/worker/link
 	$(TEST) ./cmd/wasmres -run=TestAuthorsPublish -walk-all
