@@ -56,7 +56,6 @@ func (l *link) moveWaiting() {
 		for _, c := range moving {
 			l.abandonedReplies = append(l.abandonedReplies, c.seq)
 		}
-		s.meanTime, s.pipelining = maxQueueTime, false
 		s.unshare(l)
 	}
 	s.mu.Unlock()

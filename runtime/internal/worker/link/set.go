@@ -193,10 +193,14 @@ func (s *Set) drained(l *link) {
 	s.release(l)
 }
 
+// meanCalls is about how many calls the mean time is taken of: few enough to follow the guest, and so many that calls go on to
+// share links after the machine has stopped one of them for maxQueueTime, as a busy machine does.
+const meanCalls = 32
+
 // noteTime updates the mean time of calls. Calls count as quick again only when they are much quicker than the limit,
 // so that links of guests that are sometimes slow are not shared.
 func (s *Set) noteTime(took time.Duration) {
-	s.meanTime += (min(took, maxQueueTime) - s.meanTime) / 8
+	s.meanTime += (min(took, maxQueueTime) - s.meanTime) / meanCalls
 	switch {
 	case s.meanTime > s.cfg.PipelineUnder:
 		s.pipelining = false
