@@ -109,6 +109,7 @@ type pipes struct {
 
 	inputPiped  bool        // the next message is in the pipe; owned by the goroutine that reads
 	early       []byte      // bytes of the socket that come after the next switch; owned by the goroutine that reads
+	sleeps      uint        // so far; owned by the goroutine that reads
 	idleBells   int         // since bytes came in the pipe; owned by the goroutine that reads
 	outputPiped bool        // the next message goes into the pipe; guarded by Conn.sending
 	isShared    atomic.Bool // the other process uses the pipes, too

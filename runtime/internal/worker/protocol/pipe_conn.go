@@ -8,12 +8,12 @@ import (
 
 const (
 	// parentYields is how often the parent lets other goroutines run before it sleeps until the worker has written: meanwhile
-	// they read and queue further calls.
+	// they read and queue further calls. A worker sleeps at once: it has nothing else to do, and the parent may need its
+	// processor.
 	parentYields = 4
-	// workerYields is the same for the worker, which has nothing else to do, while the parent may need its processor. Go takes a
-	// goroutine that never yields for one that computes without end: its monitor would then run all the time, and take the
-	// processor from each of the goroutine's system calls.
-	workerYields = 1
+	// sleepsOfTurn is how often a reader sleeps until it yields in any case. Go takes a goroutine that does not yield within 10 ms
+	// for one that computes without end: its monitor then runs every 20 µs, and takes the processor from each system call.
+	sleepsOfTurn = 8
 )
 
 // A link begins with its socket. Either process may then send a switch, after which its messages are in the pipe. A switch in
@@ -80,6 +80,9 @@ func (c *Conn) readPipe(b []byte) (int, error) {
 // awaitBell sleeps until a byte comes by the socket. An honest writer sends one for bytes that the reader has read meanwhile,
 // but then writes again before it sends another.
 func (c *Conn) awaitBell() error {
+	if c.pipes.sleeps++; c.pipes.sleeps%sleepsOfTurn == 0 {
+		runtime.Gosched()
+	}
 	var bell [1]byte
 	if _, err := c.sock.read(bell[:]); err != nil {
 		return err

@@ -25,7 +25,7 @@ func (c *Conn) UsePipes(w *Window) error {
 // mapping must stay open as long as the connection.
 func (c *Conn) OfferPipes(m *Mapping) {
 	toWorker, toParent := pipesIn(m.all[len(m.bytes):])
-	c.pipes = &pipes{in: toWorker, out: toParent, yields: workerYields}
+	c.pipes = &pipes{in: toWorker, out: toParent}
 	c.pipes.isShared.Store(true)
 }
 
