@@ -110,13 +110,15 @@ APART      = TestAPowerCut TestNoByteCanBeChanged \
              TestAKillAtEachStep TestTwoProcessesLoseNothing TestCorruptBlobsAreFoundAndMended \
              TestSubscriptionsShareTheirURIs TestPagesThatAreKeptAreBounded \
              TestAnImageInMemoryCounts TestReleasedMemoriesComeBackClean TestResetRestoresEveryByte TestResetHoldsForAnyGuest TestImagesLeaveNothingBehind \
-             TestPagesOfRoles TestPagesShowTextsOfOthersAsTexts TestPagesOfManyTenantsAreSmall
-# COMPUTING only turn bytes into other bytes, or are SQLite, which is C: they start no goroutines and share nothing that
-# changes. The race detector would take most of its time for them; it looks at all that call them. Optimizing SQLite takes
+             TestPagesOfRoles TestPagesShowTextsOfOthersAsTexts TestPagesOfManyTenantsAreSmall \
+             TestVersionsByTheAPI TestProvidersDoNotFillTheLog TestResumedSessionsHaveNoOldAuthority TestReadsAreWritten
+# COMPUTING only turn bytes into other bytes, hold messages of tests against their schemas, or are SQLite, which is C: they start no
+# goroutines and share nothing that changes. The race detector would take most of its time for them; it looks at all that call them. Optimizing SQLite takes
 # longer than its tests do.
 WASMRES    = github.com/wasmres/wasmres/runtime
 COMPUTING  = $(addprefix $(ENGINE)/internal/,engine/wazevo/backend/... engine/wazevo/frontend engine/wazevo/ssa wasm/binary leb128) \
-             $(addprefix $(WASMRES)/,internal/admit internal/meter wasm) golang.org/x/crypto/... modernc.org/...
+             $(addprefix $(WASMRES)/,internal/admit internal/meter wasm) golang.org/x/crypto/... modernc.org/... \
+             github.com/google/jsonschema-go/... github.com/getkin/kin-openapi/...
 
 # RACING has the race detector. Whatever is built with cgo has it as well, so that each package is compiled for cgo once.
 RACING     = -race $(COMPUTING:%=-gcflags=%=-race=false) -gcflags='modernc.org/sqlite/lib=-race=false -N -l'

@@ -38,15 +38,16 @@ func verdicts() map[string]verdict {
 	lost := verdict{code: abi.CodeUnavailable, text: "the provider's process has ended"}
 	good := verdict{text: "fine"}
 	late := verdict{code: abi.CodeDeadline, text: "longer than", wait: 500 * time.Millisecond}
+	const flood = 2 * time.Second // longer than it takes to exceed a limit; until then both processes are busy
 	all := map[string]verdict{
-		"is-silent": late, "replies-to-moved": late, "waits-in-a-header": late, "waits-in-a-frame": late, "floods-frames": {code: abi.CodeTooLarge, wait: 5 * time.Second},
+		"is-silent": late, "replies-to-moved": late, "waits-in-a-header": late, "waits-in-a-frame": late, "floods-frames": {code: abi.CodeTooLarge, wait: flood},
 		"asks-and-never-reads": late, "hangs-after-a-body": late,
 		"drips":             {code: abi.CodeDeadline, text: "longer than", wait: 100 * time.Millisecond}, // too little to be too large by then
 		"ends-with-no-text": lost, "answers-with-999": {code: abi.CodeInternal}, "answers-with-20": {code: abi.CodeInternal},
 		"answers-with-exit": {code: abi.CodeExit}, "answers-with-nothing": {code: abi.CodeProtocol, text: "without contents"},
 		"asks-for-files": {text: "answer denied"}, "asks-for-the-unknown": {text: "answer denied"}, "asks-nonsense": {text: "answer internal"},
 		"reads-another's": {code: abi.CodeInvalidURI},
-		"floods-bodies":   {code: abi.CodeTooLarge, wait: 5 * time.Second}, "floods-entries": {code: abi.CodeTooMany, op: abi.OpList, wait: 5 * time.Second},
+		"floods-bodies":   {code: abi.CodeTooLarge, wait: flood}, "floods-entries": {code: abi.CodeTooMany, op: abi.OpList, wait: flood},
 		"floods-logs": good, "floods-reports": good, "floods-notices": good, "notices-what-is-wrong": good,
 		"is-done-twice": good, "goes-on-when-done": good, "never-obeys": good, "answers-again": good, "answers-the-next": good,
 	}

@@ -200,9 +200,9 @@ func TestLinksThatAreNeverConfirmedAreFew(t *testing.T) {
 	var most atomic.Int64
 	for range m.Info().Limits.Calls {
 		clients.Go(func() {
-			for n := range 3000 {
+			for n := range 1000 {
 				_, _ = read(t.Context(), m, "x:o")
-				if n%100 == 0 {
+				if n%50 == 0 {
 					most.Store(max(most.Load(), int64(takeStock(t).files)))
 				}
 			}
