@@ -111,14 +111,15 @@ APART      = TestAPowerCut TestNoByteCanBeChanged \
              TestSubscriptionsShareTheirURIs TestPagesThatAreKeptAreBounded \
              TestAnImageInMemoryCounts TestReleasedMemoriesComeBackClean TestResetRestoresEveryByte TestResetHoldsForAnyGuest TestImagesLeaveNothingBehind \
              TestPagesOfRoles TestPagesShowTextsOfOthersAsTexts TestPagesOfManyTenantsAreSmall \
-             TestVersionsByTheAPI TestProvidersDoNotFillTheLog TestResumedSessionsHaveNoOldAuthority TestReadsAreWritten
-# COMPUTING only turn bytes into other bytes, hold messages of tests against their schemas, or are SQLite, which is C: they start no
-# goroutines and share nothing that changes. The race detector would take most of its time for them; it looks at all that call them. Optimizing SQLite takes
-# longer than its tests do.
+             TestVersionsByTheAPI TestProvidersDoNotFillTheLog TestResumedSessionsHaveNoOldAuthority TestReadsAreWritten \
+             TestScripts TestInspectSaysHowToGrant TestHelpOfAllFlags TestOwnFlagsComeFirst TestHelpFitsOnAScreen
+# COMPUTING only turn bytes into other bytes, or are SQLite, which is C: they start no goroutines and share nothing that
+# changes. The race detector would take most of its time for them; it looks at all that call them. None of them has a sync.Map: the
+# linker may take the code that one package has of its generic type for that of all, and the race detector then sees races
+# where there are none. Optimizing SQLite takes longer than its tests do.
 WASMRES    = github.com/wasmres/wasmres/runtime
 COMPUTING  = $(addprefix $(ENGINE)/internal/,engine/wazevo/backend/... engine/wazevo/frontend engine/wazevo/ssa wasm/binary leb128) \
-             $(addprefix $(WASMRES)/,internal/admit internal/meter wasm) golang.org/x/crypto/... modernc.org/... \
-             github.com/google/jsonschema-go/... github.com/getkin/kin-openapi/...
+             $(addprefix $(WASMRES)/,internal/admit internal/meter wasm) golang.org/x/crypto/... modernc.org/...
 
 # RACING has the race detector. Whatever is built with cgo has it as well, so that each package is compiled for cgo once.
 RACING     = -race $(COMPUTING:%=-gcflags=%=-race=false) -gcflags='modernc.org/sqlite/lib=-race=false -N -l'

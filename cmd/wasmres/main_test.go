@@ -55,7 +55,7 @@ func TestScripts(t *testing.T) {
 }
 
 // scriptPath returns the PATH of scripts. The program that make build makes comes first: it takes two thirds of the processor time of
-// this binary to start. Brief scripts run this binary, which may have the race detector, and so do all where it has a second engine.
+// this binary to start. Brief scripts run this binary, for which make quick links no other, and so do all where it has a second engine.
 func scriptPath(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("PATH")
