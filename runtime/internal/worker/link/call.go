@@ -167,12 +167,16 @@ func (p *pendingCall) startTimeOutside() (stop func()) {
 // fuelTime is about how long a guest computes with a million of fuel.
 const fuelTime = 250 * time.Microsecond
 
+// maxUnexplained is the most that the wall time of a call counts if neither fuel nor services explain it: a busy machine stops
+// many calls, and links should be shared there more than ever. Calls still count as slow if most of them last that long.
+const maxUnexplained = 500 * time.Microsecond
+
 // duration returns how long the call has taken, of a wall time of lasted. It leaves out short times in which the
 // machine did other work, since calls should share links more on a busy machine. The worker states the fuel.
 func (p *pendingCall) duration(done *protocol.Done, lasted time.Duration) time.Duration {
 	took := p.timeOutside + time.Duration(min(done.Fuel, 1e9))*fuelTime/1e6
 	if lasted > maxQueueTime/2 {
-		took = max(took, lasted)
+		took = max(took, min(lasted, maxUnexplained))
 	}
 	return took
 }
