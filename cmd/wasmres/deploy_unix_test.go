@@ -20,7 +20,15 @@ import (
 // What operators do with versions. All that the commands say to a server is held against the description of the API.
 //
 // The scripts get hello.wasm, again.wasm with the same code and another digest, and those of deployModules.
-func TestDeploy(t *testing.T) { runDeploy(t, nil, "deploy", "canary") }
+func TestDeploy(t *testing.T) { runDeploy(t, nil, "deploy") }
+
+// Versions are on trial, until the server, an operator or the time decides.
+func TestCanary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("deploys ten versions, each of which is read a hundred times")
+	}
+	runDeploy(t, nil, "canary")
+}
 
 // What operators see of crashes, and of what providers log.
 func TestCrashesAndLogs(t *testing.T) { runDeploy(t, nil, "crashes") }

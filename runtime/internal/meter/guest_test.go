@@ -68,7 +68,7 @@ func TestGoGuestDoesTheSame(t *testing.T) {
 	if underRace || testing.Short() {
 		t.Skip("a Go guest takes long to compile, longer with the race detector in the compiler")
 	}
-	plain, metered := bothForms(t, newHost(t), goGuest(t))
+	plain, metered := bothForms(t, newCachedHost(t), goGuest(t))
 	compareCalls(t, plain, metered, func(invocation) {})
 }
 
@@ -77,7 +77,7 @@ func TestGoGuestPaysForLittleMoreThanItExecutes(t *testing.T) {
 	if underRace || testing.Short() {
 		t.Skip("a guest that counts is five times as large: it takes too long to compile")
 	}
-	plain, metered := bothForms(t, newHost(t), counted(t, goGuest(t)))
+	plain, metered := bothForms(t, newCachedHost(t), counted(t, goGuest(t)))
 	count := plain.module.ExportedGlobal(countName)
 	from := count.Get()
 	compareCalls(t, plain, metered, func(c invocation) {

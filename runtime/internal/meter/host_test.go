@@ -13,6 +13,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
+	"github.com/wasmres/wasmres/internal/guesttest"
 	"github.com/wasmres/wasmres/runtime/internal/meter"
 )
 
@@ -32,8 +33,24 @@ type host struct {
 
 func newHost(tb testing.TB) *host {
 	tb.Helper()
+	return hostOf(tb, wazero.NewRuntimeConfigCompiler())
+}
+
+// newCachedHost returns a host for a large module, whose native code test processes share.
+func newCachedHost(tb testing.TB) *host {
+	tb.Helper()
+	cache, err := wazero.NewCompilationCacheWithDir(guesttest.CacheDir(tb))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { cache.Close(context.Background()) })
+	return hostOf(tb, wazero.NewRuntimeConfigCompiler().WithCompilationCache(cache))
+}
+
+func hostOf(tb testing.TB, config wazero.RuntimeConfig) *host {
+	tb.Helper()
 	ctx := context.Background()
-	h := &host{wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigCompiler().WithDebugInfoEnabled(false))}
+	h := &host{wazero.NewRuntimeWithConfig(ctx, config.WithDebugInfoEnabled(false))}
 	tb.Cleanup(func() { h.runtime.Close(ctx) })
 	tick := func(ctx context.Context, _ api.Module, _ []uint64) { ctx.Value(guestKey{}).(*guest).tick() }
 	h.link(tb, meter.ImportModule, map[string]string{meter.ImportTick: ""}, tick)
