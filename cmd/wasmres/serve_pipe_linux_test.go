@@ -1,4 +1,4 @@
-package serve
+package main
 
 import (
 	"io"
@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/serve"
 )
 
 // A blocking pipe can be read with a deadline, which needs the poller. It stays blocking for other processes that share it.
@@ -17,7 +19,7 @@ func TestAPipeIsPolled(t *testing.T) {
 	r, w := os.NewFile(uintptr(fds[0]), "in"), os.NewFile(uintptr(fds[1]), "out")
 	defer r.Close()
 	defer w.Close()
-	in := Pollable(r)
+	in := serve.Pollable(r)
 	defer in.(io.Closer).Close()
 	if err := in.(*os.File).SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Error(err)
@@ -42,7 +44,7 @@ func TestAFileIsNotPolled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if got := Pollable(f); got != io.Reader(f) {
+	if got := serve.Pollable(f); got != io.Reader(f) {
 		t.Errorf("got %v, want the file itself", got)
 	}
 }

@@ -1,4 +1,4 @@
-package providers_test
+package main
 
 import (
 	"io"
@@ -17,7 +17,7 @@ import (
 
 // Between the moment a module is verified and the one it is inspected for its grants, its file may be replaced.
 func TestAModuleThatWasReplacedAfterItsVerificationIsRefused(t *testing.T) {
-	module, err := os.ReadFile("../../../../runtime/testdata/greeting.wasm")
+	module, err := os.ReadFile("../../runtime/testdata/greeting.wasm")
 	if err != nil {
 		t.Fatal(err)
 	}

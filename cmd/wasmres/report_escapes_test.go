@@ -1,16 +1,17 @@
-package test
+package main
 
 import (
 	"bytes"
 	"testing"
 
 	"github.com/wasmres/wasmres/cmd/wasmres/internal/terminal/terminaltest"
+	command "github.com/wasmres/wasmres/cmd/wasmres/internal/test"
 	recorded "github.com/wasmres/wasmres/internal/session"
 )
 
-func TestPrintEscapesText(t *testing.T) {
+func TestReportOfTestsEscapesText(t *testing.T) {
 	const text = terminaltest.Hostile
 	var out bytes.Buffer
-	Print(&out, Result{Report: recorded.Report{Failures: []recorded.Failure{{Step: text, Problem: text, Diff: text}}}})
+	command.Print(&out, command.Result{Report: recorded.Report{Failures: []recorded.Failure{{Step: text, Problem: text, Diff: text}}}})
 	terminaltest.CheckEscaped(t, out.String())
 }

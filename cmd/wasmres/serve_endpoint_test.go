@@ -1,8 +1,10 @@
-package serve
+package main
 
 import (
 	"net"
 	"testing"
+
+	"github.com/wasmres/wasmres/cmd/wasmres/internal/serve"
 )
 
 func TestEndpoint(t *testing.T) {
@@ -10,7 +12,7 @@ func TestEndpoint(t *testing.T) {
 	for ip, want := range map[string]string{
 		"127.0.0.1": "http://127.0.0.1:8080/mcp", "::1": "http://[::1]:8080/mcp", "0.0.0.0": all, "::": all,
 	} {
-		if got := Endpoint(&net.TCPAddr{IP: net.ParseIP(ip), Port: 8080}, false); got != want {
+		if got := serve.Endpoint(&net.TCPAddr{IP: net.ParseIP(ip), Port: 8080}, false); got != want {
 			t.Errorf("%s: got %s, want %s", ip, got, want)
 		}
 	}
