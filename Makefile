@@ -112,7 +112,7 @@ APART      = TestAPowerCut TestNoByteCanBeChanged \
              TestAnImageInMemoryCounts TestReleasedMemoriesComeBackClean TestResetRestoresEveryByte TestResetHoldsForAnyGuest TestImagesLeaveNothingBehind \
              TestPagesOfRoles TestPagesShowTextsOfOthersAsTexts TestPagesOfManyTenantsAreSmall \
              TestVersionsByTheAPI TestProvidersDoNotFillTheLog TestResumedSessionsHaveNoOldAuthority TestReadsAreWritten \
-             TestScripts TestInspectSaysHowToGrant TestHelpOfAllFlags TestOwnFlagsComeFirst TestHelpFitsOnAScreen
+             TestScripts TestHelpOfAllFlags TestOwnFlagsComeFirst TestHelpFitsOnAScreen
 # COMPUTING only turn bytes into other bytes, or are SQLite, which is C: they start no goroutines and share nothing that
 # changes. The race detector would take most of its time for them; it looks at all that call them. None of them has a sync.Map: the
 # linker may take the code that one package has of its generic type for that of all, and the race detector then sees races

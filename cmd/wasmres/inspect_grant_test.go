@@ -49,6 +49,9 @@ type grantTest struct {
 
 // What inspect says how to grant, once its placeholders are filled in, grants what is asked for, and no more.
 func TestInspectSaysHowToGrant(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs each command that inspect prints")
+	}
 	home := t.TempDir()
 	notes, database := filepath.Join(home, "my notes"), filepath.Join(home, "main.db")
 	if err := os.Mkdir(notes, 0o700); err != nil {

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 }
 
 // briefScripts run with testing.Short as well. They take seconds together and go through every layer.
-var briefScripts = []string{"help", "look", "errors", "limits"}
+var briefScripts = []string{"help", "look", "errors"}
 
 func TestScripts(t *testing.T) {
 	faults, err := filepath.Abs("../../testdata/wasm")
