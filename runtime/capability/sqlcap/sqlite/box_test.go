@@ -24,15 +24,16 @@ func TestFramesComeThroughABox(t *testing.T) {
 	const requests = 500
 	b := sqlite.NewBox()
 	toHelper, toParent := make(chan []byte, 1), make(chan []byte, 1) // the pipes
-	helper := make(chan error, 1)
+	failed, ended := make(chan error, 1), make(chan struct{})        // the helper
 	go func() {
+		defer close(ended)
 		for i := range requests {
 			request, come := b.Next()
 			if !come {
 				request = <-toHelper
 			}
 			if want := pattern(lengths[i%len(lengths)], i); !bytes.Equal(request, want) {
-				helper <- fmt.Errorf("request %d has %d bytes, want %d", i, len(request), len(want))
+				failed <- fmt.Errorf("request %d has %d bytes, want %d", i, len(request), len(want))
 				return
 			}
 			if i%31 == 0 {
@@ -42,7 +43,6 @@ func TestFramesComeThroughABox(t *testing.T) {
 				toParent <- answer
 			}
 		}
-		helper <- nil
 	}()
 	boxed := 0
 	for i := range requests {
@@ -66,7 +66,7 @@ func TestFramesComeThroughABox(t *testing.T) {
 			boxed--
 			select {
 			case answer = <-toParent:
-			case err := <-helper:
+			case err := <-failed:
 				t.Fatal(err)
 			}
 		}
@@ -74,8 +74,11 @@ func TestFramesComeThroughABox(t *testing.T) {
 			t.Fatalf("answer %d has %d bytes, want %d", i, len(answer), len(want))
 		}
 	}
-	if err := <-helper; err != nil {
+	<-ended
+	select {
+	case err := <-failed:
 		t.Error(err)
+	default:
 	}
 	if boxed == 0 {
 		t.Error("all answers took the pipes")
