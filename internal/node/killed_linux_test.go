@@ -81,7 +81,7 @@ func TestWorkersAreKilledUnderLoad(t *testing.T) {
 		}
 	}
 	failure := regexp.MustCompile(`"message":"[^"]+","data":{"code":"(unavailable|busy|limited)"`)
-	var answered, failed atomic.Int64
+	var results, failed atomic.Int64
 	var seen sync.Map // errors
 	stop := make(chan struct{})
 	var calling sync.WaitGroup
@@ -95,8 +95,8 @@ func TestWorkersAreKilledUnderLoad(t *testing.T) {
 				default:
 				}
 				a := read(id)
-				answered.Add(1)
 				if isOwn(id, a) {
+					results.Add(1)
 					continue
 				}
 				failed.Add(1)
@@ -110,7 +110,7 @@ func TestWorkersAreKilledUnderLoad(t *testing.T) {
 	}
 	killed := 0
 	for range rounds {
-		for from := answered.Load(); answered.Load() < from+between; time.Sleep(time.Millisecond) {
+		for from := results.Load(); results.Load() < from+between; time.Sleep(time.Millisecond) { // errors come at once, also while no process runs
 		}
 		for _, pid := range descendants(t) {
 			if rand.N(2) == 0 && syscall.Kill(pid, syscall.SIGKILL) == nil {
@@ -129,9 +129,9 @@ func TestWorkersAreKilledUnderLoad(t *testing.T) {
 			t.Errorf("at the end %s got %d %s", id, a.status, a.body)
 		}
 	}
-	if killed < rounds {
+	if killed < rounds/2 {
 		t.Errorf("%d processes were killed", killed)
 	}
-	t.Logf("%d answers, %d processes killed, %d errors:", answered.Load(), killed, failed.Load())
+	t.Logf("%d results, %d processes killed, %d errors:", results.Load(), killed, failed.Load())
 	seen.Range(func(text, _ any) bool { t.Log(text); return true })
 }
