@@ -47,7 +47,8 @@ type child struct {
 // load prepares the module. It locks the process down in two steps: before loading the compiled module to what that
 // needs, and before the guest runs to no more than serving.
 func (c *child) load(first *connection, files []*os.File) (err error) {
-	// The process may have started on fewer. With an idle one, Go wakes no thread for each call that waits for the parent.
+	// The process may have started on fewer. One more than calls use stays idle: without it, Go would wake a thread for each call
+	// that waits for the parent.
 	goruntime.GOMAXPROCS(c.request.Processors + 1)
 	m, text, err := readModule(files[0])
 	if err != nil {

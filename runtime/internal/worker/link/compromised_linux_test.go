@@ -79,7 +79,7 @@ type compromised struct {
 	seed  uint64
 	links atomic.Uint64
 	sent  atomic.Uint64     // messages
-	piped atomic.Uint64     // bytes of them by pipes
+	piped atomic.Uint64     // bytes that were sent by pipes
 	codes [64]atomic.Uint64 // how many calls ended with each
 }
 
@@ -143,8 +143,11 @@ func TestACompromisedWorkerDoesNoHarm(t *testing.T) {
 	if ends["ok"] == 0 || ends["unavailable"] == 0 {
 		t.Errorf("calls ended as %v: some must be answered, and some must lose their worker", ends)
 	}
+	if w.piped.Load() == 0 {
+		t.Error("no message was sent by a pipe")
+	}
 	t.Logf("calls ended as %v", ends)
-	t.Logf("%d messages, of which %d bytes by pipes, %d links, %d calls, heap %d KiB and then %d", w.sent.Load(), w.piped.Load(), w.links.Load(), ids.Load(), before>>10, heap()>>10)
+	t.Logf("%d messages, %d bytes by pipes, %d links, %d calls, heap %d KiB and then %d", w.sent.Load(), w.piped.Load(), w.links.Load(), ids.Load(), before>>10, heap()>>10)
 }
 
 // heap returns the bytes in use.

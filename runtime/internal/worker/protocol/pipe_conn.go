@@ -11,9 +11,10 @@ const (
 	// they read and queue further calls. A worker sleeps at once: it has nothing else to do, and the parent may need its
 	// processor.
 	parentYields = 4
-	// sleepsOfTurn is how often a reader sleeps until it yields in any case. Go takes a goroutine that does not yield within 10 ms
-	// for one that computes without end: its monitor then runs every 20 µs, and takes the processor from each system call.
-	sleepsOfTurn = 8
+	// sleepsPerYield is how many times a reader sleeps for each time that it lets Go's scheduler run. Go's monitor thread takes a
+	// goroutine that does not for 10 ms for one that computes without end: it then runs every 20 µs, and takes the processor from
+	// each system call.
+	sleepsPerYield = 8
 )
 
 // A link begins with its socket. Either process may then send a switch, after which its messages are in the pipe. A switch in
@@ -80,7 +81,7 @@ func (c *Conn) readPipe(b []byte) (int, error) {
 // awaitBell sleeps until a byte comes by the socket. An honest writer sends one for bytes that the reader has read meanwhile,
 // but then writes again before it sends another.
 func (c *Conn) awaitBell() error {
-	if c.pipes.sleeps++; c.pipes.sleeps%sleepsOfTurn == 0 {
+	if c.pipes.sleeps++; c.pipes.sleeps%sleepsPerYield == 0 {
 		runtime.Gosched()
 	}
 	var bell [1]byte
